@@ -67,7 +67,7 @@ struct GateParts {
     Compiler& compiler;
     Device& device;
     Expectations& expectations;  // the reference, with a cache over (shape, case, seed)
-    const std::vector<DeviceFacts>& targets;
+    const DeviceTable& targets;
 };
 
 CheckReport check(const Task& task, const std::string& source, const std::string& file,
