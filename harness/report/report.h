@@ -22,8 +22,6 @@ std::string run_summary(const record::Run& run, const std::string& winner_path,
 std::string markdown_report(const record::Run& run, const ArtifactReader& artifacts);
 std::string html_report(const record::Run& run, const ArtifactReader& artifacts);
 
-// "12.3 us"
-std::string format_time(double seconds);
 std::string escape_html(const std::string& text);
 
 }  // namespace kernelwright::report

@@ -1,5 +1,5 @@
-// What the loop asks of the world, each with a fake in the tests: someone who writes kernels (TurnAuthor),
-// someone who judges them (Evaluator), someone who knows tricks (SkillBook), and a listener (Progress).
+// What the loop asks of the world besides an Author, each with a fake in the tests: someone who judges
+// kernels (Evaluator), someone who knows tricks (SkillBook), and a listener (Progress).
 #pragma once
 
 #include <cstdint>
@@ -13,49 +13,6 @@
 #include "harness/store/run.h"
 
 namespace kernelwright::search {
-
-// ---- the author -------------------------------------------------------------------------------------------
-
-// One request. The user's message is `prefix` + `body`; the system text and the prefix are byte-identical in
-// every request of a run, so that an endpoint can keep them cached.
-struct TurnRequest {
-    int turn =
-        1;  // 1-based position in the conversation: a replayed conversation answers with its n-th reply
-    std::string system, prefix, body;
-    std::int64_t max_output_tokens = 0;  // what the budget leaves; 0: the author's default
-};
-
-struct TurnReply {
-    enum class Outcome {
-        complete,
-        truncated,  // cut at the token limit: never compiled
-        refused,    // declined or filtered
-        exhausted,  // a replayed conversation has no further answer
-        cancelled,  // the stop token fired
-        error,      // the endpoint failed after its retries: `error` says how
-    } outcome = Outcome::complete;
-    std::string text;
-    std::string reasoning;  // kept in the record, never sent back
-    record::TurnUsage usage;
-    // gen_ai.provider.name, gen_ai.response.model, gen_ai.response.id ...: copied into the record as they are
-    Json response = Json::object();
-    Error error;
-};
-
-class TurnAuthor {
-  public:
-    virtual ~TurnAuthor() = default;
-    virtual TurnReply ask(const TurnRequest& request, const std::stop_token& stop) = 0;
-    // A rough count of the tokens of a text, for budgets that are enforced before a request is sent.
-    virtual std::int64_t estimate_tokens(const std::string& text) const {
-        return static_cast<std::int64_t>(text.size() / 3) + 1;
-    }
-    // The most that one request may cost, in the budget's currency; nullopt where no price is known.
-    virtual std::optional<double> price(std::int64_t input_tokens, std::int64_t output_tokens) const {
-        (void)input_tokens, (void)output_tokens;
-        return std::nullopt;
-    }
-};
 
 // ---- the evaluator ----------------------------------------------------------------------------------------
 

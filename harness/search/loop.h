@@ -6,21 +6,25 @@
 #include <stop_token>
 #include <string>
 
+#include "harness/authors/author.h"
+#include "harness/authors/budget.h"
 #include "harness/core/clock.h"
 #include "harness/search/interfaces.h"
 #include "harness/search/prompt.h"
 #include "harness/search/situation.h"
+#include "harness/store/index.h"
 #include "harness/store/store.h"
 #include "harness/tasks/task.h"
 
 namespace kernelwright::search {
 
 struct SearchConfig {
-    BudgetLimits budget;
+    Budgets budget;
+    std::optional<Price> price;
     Policy policy;
     PromptLimits prompt;
-    std::int64_t min_output_tokens = 1024;   // a request that could not answer in so many is not sent
-    std::int64_t max_output_tokens = 32768;  // asked of the author at most
+    std::int64_t max_output_tokens = 16384;  // asked of the author at most; budgets may leave less
+    int asks_of_one_turn = 3;                // when streams break
     // Recorded with the run: author, model, device, target ... and the versions of the tools.
     Json facts = Json::object();
     Json versions = Json::object();
@@ -28,13 +32,13 @@ struct SearchConfig {
 
 struct SearchParts {
     const Task* task = nullptr;
-    DeviceFacts device;
-    TurnAuthor* author = nullptr;
+    DeviceSummary device;
+    Author* author = nullptr;
     Evaluator* evaluator = nullptr;
     SkillBook* skills = nullptr;  // null: none
     record::RunWriter* run = nullptr;
-    Progress* progress = nullptr;  // null: silent
-    const Clock* clock = nullptr;
+    record::Index* index = nullptr;  // null: none; a failure of it is a warning
+    Progress* progress = nullptr;    // null: silent
     std::stop_token stop;
 };
 
@@ -44,7 +48,7 @@ struct SearchOutcome {
                          // "author failed", "missing", "record"
     std::string reason;  // one line for people
     Error error;         // set for "author failed", "missing", "record"
-    // 0: a passing candidate; 1: none; 3: something needed is missing; 130: interrupted
+    // 0: a passing candidate; 1: none; 2: the call is wrong; 3: something needed is missing; 130: interrupted
     int exit_code = 1;
 };
 

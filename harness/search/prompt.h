@@ -7,22 +7,25 @@
 #include <utility>
 #include <vector>
 
+#include "harness/authors/author.h"
 #include "harness/search/situation.h"
 #include "harness/store/run.h"
 #include "harness/tasks/task.h"
 
 namespace kernelwright::search {
 
-struct DeviceFacts {
+// The device as the author is told about it.
+struct DeviceSummary {
     std::string name;                                        // "NVIDIA A100 (emulated)"
     std::string target;                                      // "sm_80"
     std::vector<std::pair<std::string, std::string>> facts;  // "SMs" -> "108", in the order to print
 };
 
+// The system text and the first message: the same bytes in every request of a run.
 struct FixedPrompt {
     std::string system, prefix;
 };
-FixedPrompt fixed_prompt(const Task& task, const DeviceFacts& device);
+FixedPrompt fixed_prompt(const Task& task, const DeviceSummary& device);
 
 struct PromptLimits {
     std::size_t source_bytes = 48 << 10;  // of one candidate
@@ -41,6 +44,10 @@ struct PromptInputs {
     std::vector<record::SkillOffer> skills;
 };
 std::string situation_prompt(const PromptInputs& inputs, const PromptLimits& limits = {});
+
+// One request. The fixed first message is followed by a fixed word of the assistant, because many chat
+// templates refuse two messages of the user in a row.
+Prompt make_prompt(const FixedPrompt& fixed, std::string situation);
 
 // `source`'s lines around `line`, numbered, the line itself marked.
 std::string numbered_excerpt(const std::string& source, const std::vector<int>& lines, int around);

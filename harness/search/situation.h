@@ -7,18 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/json.h"
 #include "harness/store/run.h"
 
 namespace kernelwright::search {
-
-struct BudgetLimits {
-    std::optional<int> evals;
-    std::optional<std::int64_t> tokens;
-    std::optional<double> minutes;
-    std::optional<double> usd;
-};
-Json to_json(const BudgetLimits& limits);
-BudgetLimits budget_from_json(const Json& json);
 
 struct Policy {
     int repairs_without_progress = 3;    // then another idea
@@ -50,16 +42,5 @@ struct Decision {
 
 // Budgets are not looked at here: see loop.h.
 Decision decide(const record::Run& run, const Policy& policy);
-
-// What is left of each limited budget, and the first that is used up ("" when none is).
-struct BudgetState {
-    std::optional<int> evals;
-    std::optional<std::int64_t> tokens;
-    std::optional<double> minutes;
-    std::optional<double> usd;
-    std::string spent;
-};
-BudgetState budget_left(const record::Run& run, const BudgetLimits& limits, double sitting_seconds);
-Json to_json(const BudgetState& left);
 
 }  // namespace kernelwright::search

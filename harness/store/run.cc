@@ -1,8 +1,9 @@
 #include "harness/store/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace kernelwright::record {
 namespace {
@@ -131,6 +132,27 @@ std::string outcome_label(const Attempt& attempt) {
         }
     }
     return attempt.evaluation->stage ? stage_word(*attempt.evaluation->stage) : "failed";
+}
+
+std::string format_time(double seconds) {
+    struct Unit {
+        double size;
+        const char* name;
+    };
+    static constexpr Unit units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+    for (const Unit& unit : units) {
+        // 0.9995 of a unit would round to 1.00 of it.
+        if (seconds >= 0.9995 * unit.size) {
+            const double value = seconds / unit.size;
+            const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+            return fmt::format("{:.{}f} {}", value, decimals, unit.name);
+        }
+    }
+    return fmt::format("{:.2f} ns", seconds / 1e-9);
+}
+
+std::string format_time(const TimeEstimate& time) {
+    return fmt::format("{} ({})", format_time(time.seconds), time.how);
 }
 
 TurnUsage Run::usage() const {

@@ -110,7 +110,7 @@ struct Attempt {
     std::optional<Evaluation> evaluation;
     std::string note;  // why there is no candidate; empty otherwise
     TurnUsage usage;
-    bool finished = false;
+    bool profiled = false, finished = false;  // recorded so
     bool operator==(const Attempt&) const = default;
 
     bool passed() const { return evaluation && evaluation->pass; }
@@ -137,7 +137,8 @@ struct Turn {
     std::string outcome;  // "complete", "truncated", "refused"; empty while unanswered
     std::string reply;    // artifact hash
     TurnUsage usage;
-    int failures = 0;  // requests for it that ended in an error of the endpoint
+    int failures = 0;        // requests for it that ended in an error of the endpoint
+    int failed_answers = 0;  // of these, those that had begun to answer
     bool operator==(const Turn&) const = default;
 };
 
@@ -150,8 +151,9 @@ struct Evidence {
 
 struct Run {
     std::string id;
-    std::string task;       // its name
-    std::string task_hash;  // artifact hash of its page
+    std::string task;            // its name
+    std::string task_hash;       // artifact hash of its page
+    std::string system, prefix;  // artifact hashes of the prompt's unchanging part
     Json config = Json::object();
     Json budget = Json::object();
     Json versions = Json::object();
@@ -163,6 +165,7 @@ struct Run {
     std::vector<Attempt> attempts;
     std::vector<Evidence> evidence;
     std::vector<std::string> notes;
+    Json spent;          // what the budgets were charged, as last recorded
     double seconds = 0;  // time spent working, over all sittings up to the last event
     int sittings = 0;
 
@@ -174,6 +177,11 @@ struct Run {
     const Attempt* first_passing() const;
     const Attempt* find(int number) const;
 };
+
+// "12.3 us"; three significant digits, from ns to s.
+std::string format_time(double seconds);
+// "12.3 us (modelled)": the only way in which a time is shown.
+std::string format_time(const TimeEstimate& time);
 
 Json to_json(const Counter& counter);
 Json to_json(const TimeEstimate& time);

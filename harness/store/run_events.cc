@@ -76,6 +76,7 @@ class Fold {
         Fields fields(event);
         const std::string kind = fields.text("event", true);
         time_passes(kind, fields.text("time"));
+        if (Json spent = fields.object("spent"); spent.is_object()) run_.spent = std::move(spent);
         if (kind == "run.started")
             started(fields);
         else if (kind == "turn.requested")
@@ -88,6 +89,8 @@ class Fold {
             attempt_started(fields);
         else if (kind == "attempt.verdict")
             verdict(fields);
+        else if (kind == "attempt.profiled")
+            profiled(fields);
         else if (kind == "attempt.finished")
             attempt_finished(fields);
         else if (kind == "skill.evidence")
@@ -126,6 +129,8 @@ class Fold {
         run_.id = fields.text("run", true);
         run_.task = fields.text("task", true);
         run_.task_hash = fields.text("task_hash", true);
+        run_.system = fields.text("system");
+        run_.prefix = fields.text("prefix");
         run_.config = fields.object("config");
         run_.budget = fields.object("budget");
         run_.versions = fields.object("versions");
@@ -183,6 +188,7 @@ class Fold {
         for (Turn& earlier : run_.turns) {
             if (earlier.number == turn.number) {
                 turn.failures = earlier.failures;
+                turn.failed_answers = earlier.failed_answers;
                 turn.usage = earlier.usage;
                 earlier = std::move(turn);
                 return;
@@ -204,6 +210,9 @@ class Fold {
         Turn* turn = turn_of(fields);
         if (turn == nullptr) return;
         ++turn->failures;
+        if (const Json begun = fields.object("answer_begun"); begun.is_boolean() && begun.get<bool>()) {
+            ++turn->failed_answers;
+        }
         turn->usage += usage_from_json(fields.object("usage"));  // a broken stream costs too
     }
 
@@ -258,6 +267,10 @@ class Fold {
             return;
         }
         attempt->evaluation = std::move(*evaluation);
+    }
+
+    void profiled(Fields& fields) {
+        if (Attempt* attempt = attempt_of(fields)) attempt->profiled = true;
     }
 
     void attempt_finished(Fields& fields) {
