@@ -39,6 +39,7 @@ struct SearchParts {
     record::RunWriter* run = nullptr;
     record::Index* index = nullptr;  // null: none; a failure of it is a warning
     Progress* progress = nullptr;    // null: silent
+    const Clock* clock = nullptr;
     std::stop_token stop;
 };
 
