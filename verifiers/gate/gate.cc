@@ -88,7 +88,7 @@ class Check {
     // ---- the stages, each false when the verdict is decided ----
 
     void decide() {
-        ParsedCandidate parsed = parse_candidate(task_, source_, file_);
+        ParsedCandidate parsed = parse_candidate(task_, source_, file_, defaults_for(task_.check_shapes));
         candidate_ = std::move(parsed.candidate);
         if (!add(std::move(parsed.diagnostics))) return;
         if (!add(check_policy(candidate_, task_))) return;
@@ -215,7 +215,8 @@ class Check {
         const auto plan = choose_plan(candidate_, task_, symbols, environment_for(0));
         const int index = plan && *plan ? **plan : 0;
         const PlanBuild& build = builds_[static_cast<std::size_t>(index)];
-        auto bound = bind_plan(candidate_, task_, index, symbols, build.environment, build.signatures);
+        auto bound = bind_plan(candidate_, task_, index, symbols, build.environment, build.signatures,
+                               default_params(task_, symbols));
         if (auto* diagnostics = std::get_if<std::vector<Diagnostic>>(&bound)) {
             for (Diagnostic& d : *diagnostics) {
                 if (d.shape.empty()) d.shape = symbols;
@@ -444,6 +445,10 @@ class Check {
         d.file = file_;
         d.message = std::move(message);
         return d;
+    }
+
+    Json defaults_for(const std::vector<SymbolValues>& shapes) const {
+        return shapes.empty() ? Json::object() : default_params(task_, shapes.front());
     }
 
     int last_kernel_line() const {
