@@ -54,6 +54,7 @@ struct Fragment {
 struct AsyncCopy {  // one lane of one cp.async, not yet landed
     std::uint32_t lane = 0, destination = 0, bytes = 0;
     const Instr* instr = nullptr;
+    bool undefined = false;  // the source was never written
     std::array<std::byte, 16> data{};
 };
 struct AsyncGroup {

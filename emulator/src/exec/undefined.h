@@ -27,6 +27,8 @@ void note_stored(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addre
                  std::uint64_t* bits, std::uint64_t stride);
 void note_stored_global(Warp& w, const Instr& in, Mask exec, Buffer& buffer, const std::uint64_t* addresses,
                         std::uint32_t bytes);
+// After a shuffle: `tainted` lanes read an undefined value, `absent` ones a lane that does not take part.
+void note_shuffled(Warp& w, const Instr& in, Mask exec, Mask tainted, Mask absent);
 // A read-modify-write or other use that cannot be deferred.
 void report_undefined(Warp& w, const Instr& in, int lane, const Buffer* buffer, std::uint64_t address,
                       std::uint32_t bytes, bool shared);

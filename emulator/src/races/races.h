@@ -27,6 +27,9 @@ void warp_sync(exec::Warp& warp, exec::Mask lanes);        // bar.warp.sync, and
 void barrier(exec::Block& block, const std::vector<std::uint32_t>& arrivals,
              const std::vector<std::uint32_t>& waiters);   // warp numbers; waiters are among the arrivals
 
+// Stands for data that is not known yet (an asynchronous copy): never equal to what is there.
+extern const std::byte* const kUnknownData;
+
 void start_block(exec::Block& block);
 std::size_t shared_shadow_bytes(std::uint32_t shared_bytes);
 
