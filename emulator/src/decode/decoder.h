@@ -27,7 +27,9 @@ using ptx::Type;
 // Decodes the instructions of one function.
 class Decoder {
   public:
-    Decoder(const ptx::Module& module, std::int32_t function, exec::FunctionCode& out);
+    using VariableNumbers = std::map<const ptx::Variable*, std::uint32_t>;
+    Decoder(const ptx::Module& module, std::int32_t function, exec::FunctionCode& out,
+            const VariableNumbers& variables);
 
     // False: `error` says what is not known.
     bool decode(const ptx::Instruction& instruction, Instr& out);
@@ -54,18 +56,24 @@ class Decoder {
     std::optional<std::int64_t> literal(const ptx::Operand& operand) const;  // an integer literal's value
     Slot scratch(bool wide);  // a register that nothing reads (for `_`)
     Slot scratch_predicate();
+    Slot carry_flag();            // CC.CF
+    Slot constant_predicate(bool value);
+    bool append(Instr& out, const Slot& slot, bool is_destination);
+    // Where a .local, in-body .param or device-function .param variable lies in the frame; nothing: elsewhere.
+    std::optional<std::int64_t> frame_offset(const ptx::Variable& variable) const;
+    bool is_kernel_parameter(const ptx::Variable& variable) const;
+    // Destinations (the first operand) and the rest as sources of these types.
+    bool simple(Instr& out, const ptx::Instruction& in, Type destination_type, std::initializer_list<Type> source_types);
     Slot narrow_constant(std::uint32_t value);
     Slot wide_constant(std::uint64_t value);
 
   private:
-    std::vector<Slot> operands_;
+    const VariableNumbers& variables_;
     std::map<std::uint32_t, std::uint32_t> narrow_pool_;
     std::map<std::uint64_t, std::uint32_t> wide_pool_;
-    std::int64_t scratch_narrow_ = -1, scratch_wide_ = -1, scratch_predicate_ = -1;
+    std::int64_t scratch_narrow_ = -1, scratch_wide_ = -1, scratch_predicate_ = -1, carry_ = -1;
 
-    bool append(Instr& out, const Slot& slot, bool is_destination);
     bool symbol(Instr& out, const ptx::Symbol& symbol, Type type, std::int64_t offset);
-    friend struct Families;
 };
 
 // Modifiers of an instruction, consumed one by one: what is left over is not known.
@@ -86,14 +94,21 @@ class Modifiers {
 using DecodeFunction = bool (*)(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers,
                                 Instr& out);
 using DecodeTable = std::map<std::string, DecodeFunction, std::less<>>;
-void add_integer(DecodeTable& table);
-void add_float(DecodeTable& table);
+void add_arithmetic(DecodeTable& table);
+void add_logic(DecodeTable& table);
 void add_convert(DecodeTable& table);
 void add_move(DecodeTable& table);
 void add_memory(DecodeTable& table);
 void add_control(DecodeTable& table);
 void add_warp(DecodeTable& table);
 void add_tensor(DecodeTable& table);  // emulator/src/tensor/
+
+// Shared by the families.
+bool is_integer(Type type);
+bool is_signed(Type type);
+std::string bits_name(Type type);   // ".b32" for u32, s32, b32, f32 ...
+std::string typed_name(Type type);  // ".u32" for b32 and u32, ".s32" for s32
+std::optional<int> comparison(const std::string& name);  // eq 0 .. ge 5, equ 6 .. geu 11, num 12, nan 13
 
 std::variant<exec::Program, LoadError> decode_module(const ptx::Module& module);
 

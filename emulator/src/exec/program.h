@@ -124,9 +124,9 @@ struct CallSite {                // one per call instruction (Instr::target)
     std::int32_t function = -1;  // -1: indirect
     std::string builtin;         // vprintf, malloc, free, __assertfail
     Slot callee;                 // indirect: the register
-    struct Piece {               // copied between the caller's frame and the callee's parameter block
-        std::uint32_t caller = 0, callee = 0, bytes = 0;
-        bool in_register = false;  // a literal or register argument
+    struct Piece {               // in the caller's frame
+        std::uint32_t offset = 0, bytes = 0;
+        bool in_register = false;  // a literal or register instead
         Slot reg;
     };
     std::vector<Piece> arguments, results;
@@ -147,6 +147,7 @@ struct FunctionCode {
     std::uint32_t frame_bytes = 0;                       // locals, then parameters and returns
     std::uint32_t parameter_offset = 0;                  // of the parameter block within the frame
     std::uint32_t parameter_bytes = 0;
+    std::int32_t true_predicate = -1;  // a predicate register that is always true, when constants need one
 };
 
 struct Program {

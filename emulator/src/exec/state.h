@@ -54,6 +54,7 @@ struct Fragment {
 struct AsyncCopy {  // one lane of one cp.async, not yet landed
     std::uint32_t lane = 0, destination = 0, bytes = 0;
     const Instr* instr = nullptr;
+    bool undefined = false;  // the source was never written
     std::array<std::byte, 16> data{};
 };
 struct AsyncGroup {
@@ -153,6 +154,21 @@ struct SyncLocation {  // what a sync-relevant write released
     std::unordered_map<std::uint64_t, std::uint32_t> blocks;
 };
 
+struct Watch {  // an address that a waiting block reads again and again
+    std::uint64_t address = 0;
+    Block* block = nullptr;
+    const Instr* instr = nullptr;
+    std::uint32_t thread = 0;
+};
+
+struct Origin {  // an undefined read, for the report that may come later
+    std::uint32_t id = 0;
+    const char* rule = "";
+    std::string what;
+    std::uint64_t block = 0;
+    std::uint32_t thread = 0;
+};
+
 struct Launch {
     const ptx::Module* module = nullptr;
     const Program* program = nullptr;
@@ -189,6 +205,10 @@ struct Launch {
     std::unordered_map<std::uint64_t, SyncLocation> sync_locations;
     std::map<std::pair<std::string, std::uint64_t>, std::size_t> fault_index;  // (rule, places) -> faults[]
     bool printf_full = false;
+    std::vector<Watch> watched;
+    std::vector<Origin> origins;  // taint origin n is origins[n - 1]
+    std::map<std::uint32_t, std::uint32_t> origin_by_id;
+    std::uint64_t heap_bytes = 0;
     std::vector<std::unique_ptr<Block>> resident;
 };
 
