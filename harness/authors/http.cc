@@ -1,6 +1,7 @@
 #include "harness/authors/http.h"
 
 #include <curl/curl.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cctype>
@@ -107,6 +108,34 @@ TransferEnd end_of(CURL* easy, CURLcode code) {
     }
 }
 
+// A peer that goes away in the middle of a TLS write raises SIGPIPE, which would end the program. libcurl
+// does not guard against it when it is told to leave signals alone, so this thread does for as long as it
+// transfers.
+class SigpipeBlock {
+  public:
+    SigpipeBlock() {
+        sigemptyset(&pipe_);
+        sigaddset(&pipe_, SIGPIPE);
+        sigset_t pending;
+        sigpending(&pending);
+        was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+        pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+    }
+    ~SigpipeBlock() {
+        if (!was_pending_) {
+            const timespec at_once{0, 0};
+            while (sigtimedwait(&pipe_, nullptr, &at_once) == SIGPIPE) continue;
+        }
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    SigpipeBlock(const SigpipeBlock&) = delete;
+    SigpipeBlock& operator=(const SigpipeBlock&) = delete;
+
+  private:
+    sigset_t pipe_{}, before_{};
+    bool was_pending_ = false;
+};
+
 void set_up_curl() {
     // libcurl wants this once, before any thread uses it; a local static is initialised exactly so.
     static const CURLcode once = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -137,6 +166,7 @@ bool is_loopback(std::string_view url) {
 HttpResponse http_exchange(const HttpRequest& request, const HttpLimits& limits, const std::stop_token& stop,
                            const BodyReader& reader) {
     set_up_curl();
+    const SigpipeBlock no_sigpipe;
     Transfer transfer;
     transfer.reader = &reader;
     const Easy easy(curl_easy_init());

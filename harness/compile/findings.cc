@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t source_limit = std::size_t{4} << 20;  // bytes of a candidate's source
 constexpr std::size_t kept_log = std::size_t{64} << 10;
 constexpr std::size_t kept_findings = 20;
-constexpr std::size_t kept_message = 600;
+constexpr std::size_t kept_message = 600, kept_note = 200, kept_related = 8;
 // Statically allocated shared memory, on every architecture (CUDA C++ Programming Guide, "Shared Memory");
 // more must be dynamic.
 constexpr std::uint32_t static_shared_limit = 49152;
@@ -116,15 +116,43 @@ class Findings {
         d.file = shown(entry.file);
         d.line = entry.line;
         d.column = entry.column;
-        if (entry.message.find("could not open source file") != std::string::npos) d.rule = "missing-header";
+        if (const std::string header = unopened_header(entry.message); !header.empty()) {
+            // Why it could not be opened is the host's business.
+            d.rule = "missing-header";
+            d.message = fmt::format("cannot open source file \"{}\"", header);
+        }
         for (const Related& related : entry.related) {
             if (is_foreign(related.file)) continue;
             Related copy = related;
-            copy.file = related.file.empty() || is_source(related.file) ? "" : shown(related.file);
-            copy.note = shorten(copy.note, kept_message);
+            copy.file = is_source(related.file) ? "" : shown(related.file);
+            copy.note = shorten(copy.note, kept_note);
             d.related.push_back(std::move(copy));
-            if (d.related.size() == 8) break;
         }
+        move_into_source(entry, d);
+        if (d.related.size() > kept_related) d.related.resize(kept_related);
+    }
+
+    // What is met inside a header is the doing of the candidate's line that led there, where one is named.
+    void move_into_source(const LogEntry& entry, Diagnostic& d) const {
+        if (is_source(entry.file)) return;
+        const auto own = std::find_if(d.related.begin(), d.related.end(), [](const Related& related) {
+            return related.file.empty() && related.line > 0;
+        });
+        const Related met{d.file, d.line, "where the compiler met it"};
+        d.file = request_.file;
+        d.line = own == d.related.end() ? 0 : own->line;
+        d.column = 0;
+        d.related.insert(d.related.begin(), met);
+    }
+
+    // X of `cannot open source file "X"...`, as the releases word it; "" for other messages.
+    static std::string unopened_header(const std::string& message) {
+        for (const char* words : {"cannot open source file \"", "could not open source file \""}) {
+            if (message.rfind(words, 0) != 0) continue;
+            const std::size_t start = std::strlen(words);
+            return shorten(message.substr(start, message.find('"', start) - start), 200);
+        }
+        return "";
     }
 
     void place_ptxas(const LogEntry& entry, Diagnostic& d) const {
@@ -236,7 +264,10 @@ void add_warnings(const CompileRequest& request, const CompileAnswer& answer, co
         if (entry.severity == Severity::error || build.warnings.size() >= kept_findings) continue;
         if (entry.from_ptxas || findings.is_source(entry.file)) add_new(build.warnings, findings.from(entry));
     }
+    // The arguments of a printf travel through local memory; that is no array of the candidate's.
+    const bool prints = build.ptx.find("vprintf") != std::string::npos;
     for (const auto& [symbol, facts] : build.kernels) {
+        if (prints && facts.spill_store_bytes == 0 && facts.spill_load_bytes == 0) continue;
         if (facts.stack_bytes == 0 && facts.spill_store_bytes == 0 && facts.spill_load_bytes == 0) continue;
         Diagnostic d = finding(request, "register-spill", "");
         d.severity = Severity::warning;

@@ -13,13 +13,13 @@ struct Hint {
 };
 
 constexpr Hint hints[] = {
-    {R"re(could not open source file "(/|\.\.))re",
+    {R"re(cannot open source file "(/|\.\.))re",
      "files of the host are out of reach; put the code into the candidate itself"},
-    {R"re(could not open source file "(iostream|vector|string|array|map|memory|functional|tuple|chrono|thread|numeric)")re",
+    {R"re(cannot open source file "(iostream|vector|string|array|map|memory|functional|tuple|chrono|thread|numeric)")re",
      "host library headers do not exist on the device; libcu++ has many of them as <cuda/std/...>"},
-    {R"re(could not open source file "(torch|ATen|c10|cutlass|cute|thrust)/)re",
+    {R"re(cannot open source file "(torch|ATen|c10|cutlass|cute|thrust)/)re",
      "only the CUDA toolkit's own device headers can be included"},
-    {R"re(could not open source file)re",
+    {R"re(cannot open source file)re",
      "the toolkit's device headers and small stubs of the usual C headers can be included, nothing else"},
     {R"re("__shfl(_up|_down|_xor)?")re",
      "the forms without _sync are gone: __shfl_xor_sync(0xffffffff, value, lane_mask) and its siblings"},

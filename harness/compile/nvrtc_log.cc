@@ -90,6 +90,7 @@ bool is_caret(std::string_view line) { return line.size() > 2 && trim(line) == "
 // "          detected during instantiation of "..." at line 8" (several lines belong to one context).
 void add_context(std::string_view text, LogEntry& entry) {
     Related related;
+    related.file = entry.file;
     related.note = std::string(text);
     if (const std::size_t at = text.rfind(" at line "); at != std::string_view::npos) {
         std::string_view rest = text.substr(at + 9);
@@ -129,6 +130,7 @@ void read_body(const std::vector<std::string_view>& lines, std::size_t first, st
             add_context(context, entry);
             context.clear();
         }
+        if (text == "detected during:") continue;
         context += (context.empty() ? "" : " ") + std::string(text);
     }
     if (!context.empty()) add_context(context, entry);
@@ -204,6 +206,7 @@ std::vector<LogEntry> parse_nvrtc_log(std::string_view log) {
         // A note follows the error it belongs to.
         if (is_note && !out.empty() && !out.back().from_ptxas) {
             out.back().related.push_back({entry.file, entry.line, entry.message});
+            for (Related& context : entry.related) out.back().related.push_back(std::move(context));
         } else {
             out.push_back(std::move(entry));
         }

@@ -45,6 +45,11 @@ bool read_place(std::string_view text, int& file, int& line, int& column) {
     return end != before;
 }
 
+// ".loc 1 5 3", not ".local".
+bool is_loc(std::string_view line) {
+    return line.rfind(".loc", 0) == 0 && line.size() > 4 && (line[4] == ' ' || line[4] == '\t');
+}
+
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
@@ -80,7 +85,7 @@ SourcePlace PtxLines::place_of(int ptx_line) const {
         const std::string_view line = trim(lines_[static_cast<std::size_t>(number) - 1]);
         if (number < ptx_line && (line == "}" && lines_[static_cast<std::size_t>(number) - 1][0] == '}'))
             break;
-        if (line.rfind(".loc", 0) != 0) continue;
+        if (!is_loc(line)) continue;
         int file = 0;
         SourcePlace place, first;
         std::string_view rest = line.substr(4);
@@ -117,8 +122,7 @@ SourcePlace PtxLines::place_of_function(const std::string& symbol) const {
         if (function.symbol != symbol) continue;
         const int last = function.last == 0 ? static_cast<int>(lines_.size()) : function.last;
         for (int number = function.first; number <= last; ++number) {
-            if (trim(lines_[static_cast<std::size_t>(number) - 1]).rfind(".loc", 0) == 0)
-                return place_of(number);
+            if (is_loc(trim(lines_[static_cast<std::size_t>(number) - 1]))) return place_of(number);
         }
     }
     return {};

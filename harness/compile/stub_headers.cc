@@ -238,7 +238,12 @@ template <class A, class B> struct pair { A first; B second; };
 template <class A, class B> pair(A, B) -> pair<A, B>;
 template <class T, T... I> struct integer_sequence { typedef T value_type; static constexpr size_t size() { return sizeof...(I); } };
 template <size_t... I> using index_sequence = integer_sequence<size_t, I...>;
-template <class T, T N> using make_integer_sequence = __make_integer_seq<integer_sequence, T, N>;
+template <class L, class R> struct joined_sequence;
+template <class T, T... L, T... R> struct joined_sequence<integer_sequence<T, L...>, integer_sequence<T, R...>> { typedef integer_sequence<T, L..., (T(sizeof...(L)) + R)...> type; };
+template <class T, size_t N> struct counted_sequence : joined_sequence<typename counted_sequence<T, N / 2>::type, typename counted_sequence<T, N - N / 2>::type> {};
+template <class T> struct counted_sequence<T, 0> { typedef integer_sequence<T> type; };
+template <class T> struct counted_sequence<T, 1> { typedef integer_sequence<T, T(0)> type; };
+template <class T, T N> using make_integer_sequence = typename counted_sequence<T, size_t(N)>::type;
 template <size_t N> using make_index_sequence = make_integer_sequence<size_t, N>;
 }
 #endif
@@ -248,9 +253,10 @@ constexpr const char* algorithm_text = R"(#ifndef KERNELWRIGHT_ALGORITHM
 #define KERNELWRIGHT_ALGORITHM
 #include <utility>
 namespace std {
-template <class T> __device__ constexpr const T& min(const T& a, const T& b) { return b < a ? b : a; }
-template <class T> __device__ constexpr const T& max(const T& a, const T& b) { return a < b ? b : a; }
-template <class T> __device__ constexpr const T& clamp(const T& v, const T& lo, const T& hi) { return v < lo ? lo : hi < v ? hi : v; }
+// By value, not by reference: a reference to a local keeps it out of registers.
+template <class T> __device__ constexpr T min(const T& a, const T& b) { return b < a ? b : a; }
+template <class T> __device__ constexpr T max(const T& a, const T& b) { return a < b ? b : a; }
+template <class T> __device__ constexpr T clamp(const T& v, const T& lo, const T& hi) { return v < lo ? lo : hi < v ? hi : v; }
 }
 #endif
 )";
@@ -366,12 +372,11 @@ template <class T> struct add_rvalue_reference { typedef T&& type; };
 template <> struct add_rvalue_reference<void> { typedef void type; };
 template <class T> using add_rvalue_reference_t = typename add_rvalue_reference<T>::type;
 template <class T> add_rvalue_reference_t<T> declval() noexcept;
-template <class T> struct decay {
-  typedef remove_reference_t<T> bare;
-  typedef remove_cv_t<bare> type;
-};
-template <class T> struct decay<T[]> { typedef T* type; };
-template <class T, size_t N> struct decay<T[N]> { typedef T* type; };
+template <class T> struct decay_bare { typedef remove_cv_t<T> type; };
+template <class T> struct decay_bare<T[]> { typedef T* type; };
+template <class T, size_t N> struct decay_bare<T[N]> { typedef T* type; };
+template <class R, class... A> struct decay_bare<R(A...)> { typedef R (*type)(A...); };
+template <class T> struct decay : decay_bare<remove_reference_t<T>> {};
 template <class T> using decay_t = typename decay<T>::type;
 template <class T, class U> struct is_same : false_type {};
 template <class T> struct is_same<T, T> : true_type {};

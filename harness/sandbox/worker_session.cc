@@ -213,11 +213,13 @@ WorkerFailure WorkerSession::fail_ended(const ProcessEnd& end) {
     if (!signalled && end.code == worker_memory_status) failure.kind = Kind::memory;
     if (signalled && end.code == SIGKILL) failure.kind = Kind::killed;
     if (signalled && end.code == SIGXCPU) failure.kind = Kind::timeout;
-    // A library that cannot allocate often aborts or jumps through a null pointer. The end of a process that
-    // had most of its address space in use is put down to that.
+    // A library that cannot allocate says so and aborts, or jumps through a null pointer; the end of a
+    // process that had most of its memory in use is put down to that.
     const std::uint64_t limit = address_space_ > 0 ? address_space_ : memory_limit_;
-    if (failure.kind == Kind::crashed && signalled && limit > 0 && end.usage.peak_memory > limit / 10 * 6) {
-        failure.kind = Kind::memory;
+    if (failure.kind == Kind::crashed && signalled && limit > 0) {
+        const bool says_so = error_output_.find("out of memory") != std::string::npos ||
+                             error_output_.find("bad_alloc") != std::string::npos;
+        if (says_so || end.usage.peak_memory > limit / 10 * 6) failure.kind = Kind::memory;
     }
     if (failure.kind == Kind::memory) {
         failure.message += fmt::format(" at {} MiB, near its memory limit", end.usage.peak_memory >> 20);

@@ -268,6 +268,43 @@ TEST(Endpoint, SaysTheCapInTheWayTheServerKnows) {
     EXPECT_EQ(asked.slept.count(), 0);
 }
 
+TEST(Endpoint, LowersTheCapToWhatTheServerTakes) {
+    const auto second_cap = [](const std::string& message) {
+        const Asked asked =
+            ask({response(400, "", Json{{"error", {{"message", message}}}}.dump()), stream(whole)});
+        if (asked.requests.size() < 2) return std::string("no second request");
+        const Json body = Json::parse(asked.requests[1].substr(asked.requests[1].find("\r\n\r\n")));
+        return body["max_tokens"].dump();
+    };
+    EXPECT_EQ(
+        second_cap("max_tokens is too large: 16384. This model supports at most 4096 completion tokens, "
+                   "whereas you provided 16384."),
+        "4096");
+    EXPECT_EQ(
+        second_cap("max_tokens: 16384 > 8192, which is the maximum allowed number of output tokens for x"),
+        "8192");
+    EXPECT_EQ(
+        second_cap("This model's maximum context length is 8192 tokens. However, you requested 17000 tokens "
+                   "(616 in the messages, 16384 in the completion)."),
+        "7576");
+    EXPECT_EQ(second_cap(
+                  "'max_tokens' or 'max_completion_tokens' is too large: 16384. This model's maximum context "
+                  "length is 8192 tokens and your request has 616 input tokens (16384 > 8192 - 616)."),
+              "7576");
+    // The prompt itself does not fit
+    EXPECT_EQ(
+        second_cap("This model's maximum context length is 8192 tokens. However, you requested 25000 tokens "
+                   "(8616 in the messages, 16384 in the completion)."),
+        "no second request");
+    EXPECT_EQ(second_cap("maximum context length is 99999999999999999999"), "no second request");
+}
+
+TEST(Endpoint, TakesAnEmptyAnswerForABrokenOne) {
+    const Asked asked = ask({stream(done), stream(whole)});
+    EXPECT_EQ(asked.reply.outcome, Outcome::complete);
+    EXPECT_EQ(asked.reply.attempts, 2);
+}
+
 TEST(Endpoint, SendsTheCapOfTheAsk) {
     AskLimits limits;
     limits.max_output_tokens = 321;
@@ -553,6 +590,28 @@ TEST(Factory, FactsForDoctorHoldNoSecret) {
     EXPECT_FALSE(nothing[0].usable);
     EXPECT_THAT(nothing[0].problem, HasSubstr("OPENAI_API_KEY is not set"));
     EXPECT_FALSE(nothing[0].probe.has_value());  // nothing is asked of an endpoint that is not set up
+}
+
+TEST(Factory, FactsWarnOfAKeyOnAnOpenWire) {
+    AuthorConfig config;
+    config.model = "m";
+    config.environment = environment({{"OPENAI_BASE_URL", "http://models.example/v1"},
+                                      {"OPENAI_API_KEY", secret_key},
+                                      {"ANTHROPIC_BASE_URL", "http://127.0.0.1:1"},
+                                      {"ANTHROPIC_API_KEY", secret_key}});
+    const auto facts = endpoint_facts(config, false);
+    EXPECT_THAT(facts[0].problem, HasSubstr("models.example without encryption"));
+    EXPECT_EQ(facts[1].problem, "");
+}
+
+TEST(Factory, ReadsThePrice) {
+    AuthorConfig config;
+    config.environment = environment({});
+    EXPECT_FALSE(configured_price(config).value().has_value());
+    config.environment = environment({{"KERNELWRIGHT_PRICE", "in=3,cached=0.3,out=15"}});
+    EXPECT_EQ(configured_price(config).value()->output, 15);
+    config.environment = environment({{"KERNELWRIGHT_PRICE", "15"}});
+    EXPECT_THAT(configured_price(config).error().message, HasSubstr("KERNELWRIGHT_PRICE"));
 }
 
 TEST(Factory, HidesCredentialsOfAUrl) {
