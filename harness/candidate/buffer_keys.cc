@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "harness/core/text.h"
 #include "harness/tasks/dtype_text.h"
 

@@ -3,11 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <set>
-
-#include "harness/core/text.h"
 
 namespace kernelwright {
 
