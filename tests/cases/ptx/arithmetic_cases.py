@@ -418,7 +418,7 @@ def floats():
             return m if f.is_nan(m) else (m & ~f.sign) | ((x ^ y) & f.sign)
         pa, pb = zip(*[(x, y) for x, y in zip(a, b) if not f.is_nan(x) and not f.is_nan(y)])
         two(f"{op}_xorsign_abs_f32", f"{op}.xorsign.abs.f32", "f32", "f32", xorsign, list(pa), list(pb),
-            "of the magnitudes, with the sign of the product")
+            "of the magnitudes, with the sign of the product", "sm_86")
 
 
 # ---- half precision ------------------------------------------------------------------------------------
