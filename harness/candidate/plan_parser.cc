@@ -132,7 +132,7 @@ class PlanParser {
     bool claim(const YamlNode& at, const std::string& name, NameKind kind) {
         const auto& reserved = reserved_expression_names();
         if (!is_identifier(name) || std::find(reserved.begin(), reserved.end(), name) != reserved.end()) {
-            report("wrong-type", at, fmt::format("`{}` cannot name {}", name.substr(0, 60), describe(kind)),
+            report("wrong-type", at, fmt::format("`{}` cannot name {}", one_line(name, 60), describe(kind)),
                    "a name is a letter or _, then letters, digits and _, and no function of expressions");
             return false;
         }
@@ -175,7 +175,7 @@ class PlanParser {
         auto parsed = Expression::parse(node.text);
         if (!parsed) {
             Error error = doc_.error(
-                node, fmt::format("{}: `{}`: {}", what, node.text.substr(0, 80), parsed.error().message),
+                node, fmt::format("{}: `{}`: {}", what, one_line(node.text, 80), parsed.error().message),
                 parsed.error().hint);
             error.column = shift + std::max(parsed.error().column, 1);
             add("bad-expression", error);
@@ -229,7 +229,7 @@ class PlanParser {
         const bool buffer = is_buffer(it->second);
         report("wrong-type", at,
                fmt::format("{}: `{}` is {}, which an expression cannot use: `{}`", what, name,
-                           describe(it->second), expression.text().substr(0, 80)),
+                           describe(it->second), one_line(std::string(expression.text()), 80)),
                buffer && use == Use::argument ? "pass the buffer and the offset as two arguments" : "");
         return false;
     }
@@ -359,7 +359,7 @@ class PlanParser {
             for (const DType d : all_dtypes()) known.emplace_back(to_string(d));
             for (const std::string& name : known) list += (list.empty() ? "" : " ") + name;
             report("unknown-dtype", node,
-                   fmt::format("unknown dtype `{}` of {}{}", node.text.substr(0, 60), what,
+                   fmt::format("unknown dtype `{}` of {}{}", one_line(node.text, 60), what,
                                did_you_mean(node.text, known)),
                    "known: " + list);
         }
@@ -459,7 +459,7 @@ class PlanParser {
             }
             if (it == names_.end()) {
                 report("unknown-name", node,
-                       fmt::format("{}: unknown name `{}`{}", what, node.text.substr(0, 60),
+                       fmt::format("{}: unknown name `{}`{}", what, one_line(node.text, 60),
                                    did_you_mean(node.text, buffers)),
                        names_hint());
             } else {
@@ -504,7 +504,7 @@ class PlanParser {
             }
             if (!legal) {
                 report("bad-option", *item,
-                       fmt::format("the compiler option `{}` is not allowed", text.substr(0, 80)),
+                       fmt::format("the compiler option `{}` is not allowed", one_line(text, 80)),
                        "allowed: --use_fast_math, --maxrregcount=N (16 to 255), --fmad=false");
                 continue;
             }
@@ -517,7 +517,7 @@ class PlanParser {
         if (!node.is_map()) return wrong_type(node, "`defines`", "a map such as {TILE: 64}");
         for (const auto& [name, value] : node.entries) {
             if (!is_identifier(name.text) || name.text.size() > 100) {
-                report("wrong-type", name, fmt::format("`{}` is no macro name", name.text.substr(0, 60)));
+                report("wrong-type", name, fmt::format("`{}` is no macro name", one_line(name.text, 60)));
             } else if (!value.is_scalar() && !value.is_null()) {
                 wrong_type(value, fmt::format("the macro `{}`", name.text), "a number or text");
             } else if (value.text.find('\n') != std::string::npos || value.text.size() > 1000) {
@@ -548,10 +548,11 @@ class PlanParser {
         if (!name) {
             report("missing-key", node, "a kernel has no `name`",
                    "write `name: ` and the symbol of its extern \"C\" function");
-        } else if (kernel.name.empty() || kernel.name.size() > 1000) {
+        } else if (kernel.name.empty() || kernel.name.size() > 1000 ||
+                   one_line(kernel.name, 1000) != kernel.name) {
             wrong_type(*name, "`name`", "a kernel's symbol");
         } else if (!kernel.is_name_expression() && !is_identifier(kernel.name)) {
-            report("wrong-type", *name, fmt::format("`{}` is no kernel name", kernel.name.substr(0, 80)),
+            report("wrong-type", *name, fmt::format("`{}` is no kernel name", one_line(kernel.name, 80)),
                    "write the symbol of an extern \"C\" function, or a C++ name such as `scale<4>`");
         }
         for (const auto& [key, out] : {std::pair{"grid", &kernel.grid}, std::pair{"block", &kernel.block}}) {

@@ -1,4 +1,4 @@
-// Three steps. A pre-pass replaces commas and `: ` inside the parentheses of flow entries by control
+// Three steps. A pre-pass replaces commas, `: ` and `?` inside the parentheses of flow entries by control
 // characters, byte for byte, so that no line or column moves; yaml-cpp's event parser reads the result; a
 // builder turns the events into YamlNodes, puts the characters back, and enforces the bounds as it goes, so
 // that a document which would grow without end is left at the first node too many.
@@ -23,6 +23,7 @@ namespace {
 
 constexpr char hidden_comma = '\x01';
 constexpr char hidden_colon = '\x02';
+constexpr char hidden_question = '\x03';
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 bool is_flow_indicator(char c) { return c == '[' || c == ']' || c == '{' || c == '}' || c == ','; }
@@ -135,6 +136,7 @@ class ParenthesisPass {
                 for (; pos_ < close; ++pos_) {
                     if (text_[pos_] == ',') text_[pos_] = hidden_comma;
                     if (text_[pos_] == ':' && is_blank(at(pos_ + 1))) text_[pos_] = hidden_colon;
+                    if (text_[pos_] == '?') text_[pos_] = hidden_question;
                 }
             }
             ++pos_;
@@ -165,6 +167,7 @@ std::string reveal(std::string text) {
     for (char& c : text) {
         if (c == hidden_comma) c = ',';
         if (c == hidden_colon) c = ':';
+        if (c == hidden_question) c = '?';
     }
     return text;
 }
@@ -174,6 +177,7 @@ std::string reveal(std::string text) {
 // Carries an Error out of yaml-cpp's parser; never leaves this file.
 struct Refused {
     Error error;
+    bool torn = false;  // quoting the line would mend it
 };
 
 class Builder : public YAML::EventHandler {
@@ -226,10 +230,11 @@ class Builder : public YAML::EventHandler {
     };
 
     [[noreturn]] void refuse(const YamlNode& at, std::string message, std::string hint = {}) const {
-        throw Refused{Error{std::move(message), file_, at.line, at.column, std::move(hint)}};
+        throw Refused{Error{one_line(std::move(message)), file_, at.line, at.column, std::move(hint)}};
     }
     [[noreturn]] void refuse_tag(const YamlNode& at) const {
-        refuse(at, "`!` begins a YAML tag, and tags have no meaning here", "quote the value: \"!...\"");
+        throw Refused{
+            Error{"`!` begins a YAML tag, and tags have no meaning here", file_, at.line, at.column}, true};
     }
     [[noreturn]] void refuse_depth(const YamlNode& at) const {
         refuse(at, fmt::format("more than {} lists and maps are nested here", limits_.depth));
@@ -320,7 +325,7 @@ class Builder : public YAML::EventHandler {
 
 struct ParseFailure {
     Error error;
-    bool torn = false;  // yaml-cpp's own complaint, not one of ours
+    bool torn = false;  // quoting a line may mend it
 };
 
 std::variant<YamlNode, ParseFailure> parse_block(std::string_view block, const std::string& file,
@@ -339,7 +344,7 @@ std::variant<YamlNode, ParseFailure> parse_block(std::string_view block, const s
         }
         return root;
     } catch (const Refused& refused) {
-        return ParseFailure{refused.error};
+        return ParseFailure{refused.error, refused.torn};
     } catch (const YAML::Exception& e) {
         return ParseFailure{Error{"the YAML is torn: " + e.msg, file,
                                   e.mark.is_null() ? first_line : first_line + e.mark.line,
@@ -495,8 +500,7 @@ std::string YamlNode::describe() const {
         case Kind::scalar:
             break;
     }
-    std::string shown = text.substr(0, 60) + (text.size() > 60 ? "..." : "");
-    std::replace(shown.begin(), shown.end(), '\n', ' ');
+    const std::string shown = one_line(text, 60);
     if (boolean() || real()) return shown;
     return "the text `" + shown + "`";
 }
@@ -598,7 +602,7 @@ std::string YamlDocument::quoted_line(int line) const {
 }
 
 Error YamlDocument::error(const YamlNode& at, std::string message, std::string hint) const {
-    return Error{std::move(message), file_, at.line, at.column, std::move(hint)};
+    return Error{one_line(std::move(message)), file_, at.line, at.column, one_line(std::move(hint))};
 }
 
 Error YamlDocument::wrong_kind(const YamlNode& at, const std::string& what, const std::string& wanted) const {
@@ -650,6 +654,16 @@ std::size_t utf8_length(std::string_view s, std::size_t i) {
 }
 
 }  // namespace
+
+std::string one_line(std::string text, std::size_t limit) {
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t' || c == '\f'; },
+        ' ');
+    if (text.size() <= limit) return text;
+    std::size_t end = limit;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80) --end;  // whole characters
+    return text.substr(0, end) + "...";
+}
 
 std::optional<Error> not_text(std::string_view content, const std::string& file) {
     for (std::size_t i = 0; i < content.size();) {

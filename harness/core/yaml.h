@@ -76,6 +76,9 @@ class YamlDocument {
     YamlNode root_;
 };
 
+// Text from a file as part of a one-line message: line ends and tabs become blanks, long text is cut.
+std::string one_line(std::string text, std::size_t limit = 500);
+
 // The first byte that a text file cannot hold (a control character or broken UTF-8) as an error with its
 // line; nullopt for text.
 std::optional<Error> not_text(std::string_view content, const std::string& file);

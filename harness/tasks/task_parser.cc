@@ -174,7 +174,7 @@ class TaskParser {
             task_.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
         if (!legal) {
             return doc_.error(
-                *node, fmt::format("the name `{}` is not made of a-z, 0-9 and _", task_.name.substr(0, 60)));
+                *node, fmt::format("the name `{}` is not made of a-z, 0-9 and _", one_line(task_.name, 60)));
         }
         const std::filesystem::path path(task_.file);
         if (path.extension() == ".md" && path.stem() != task_.name) {
@@ -196,7 +196,7 @@ class TaskParser {
     // Tensors, symbols, params and scratch share one name space.
     MaybeError claim(const YamlNode& at, const std::string& name, const std::string& what) {
         if (!is_identifier(name)) {
-            return doc_.error(at, fmt::format("`{}` is not a name for {}", name.substr(0, 60), what),
+            return doc_.error(at, fmt::format("`{}` is not a name for {}", one_line(name, 60), what),
                               "a name is a letter or _, then letters, digits and _");
         }
         if (name.size() > 100) return doc_.error(at, "a name of more than 100 characters");
@@ -404,7 +404,7 @@ class TaskParser {
             for (const DType d : all_dtypes()) names.emplace_back(to_string(d));
             for (const std::string& n : names) list += (list.empty() ? "" : " ") + n;
             return doc_.error(*dtype,
-                              fmt::format("unknown dtype `{}` of {}{}", dtype->text.substr(0, 60), what,
+                              fmt::format("unknown dtype `{}` of {}{}", one_line(dtype->text, 60), what,
                                           did_you_mean(dtype->text, names)),
                               "known: " + list);
         }
@@ -518,7 +518,7 @@ class TaskParser {
                     out.special_inf = true;
                 } else {
                     return doc_.error(item,
-                                      fmt::format("`special` of {} holds `{}`", what, text.substr(0, 60)),
+                                      fmt::format("`special` of {} holds `{}`", what, one_line(text, 60)),
                                       "it may hold nan and inf");
                 }
             }
@@ -732,7 +732,7 @@ class TaskParser {
                 std::vector<std::string> names;
                 for (const TensorSpec& o : task_.outputs) names.push_back(o.name);
                 return doc_.error(name, fmt::format("`tolerance` names `{}`, which is no output{}",
-                                                    name.text.substr(0, 60), did_you_mean(name.text, names)));
+                                                    one_line(name.text, 60), did_you_mean(name.text, names)));
             }
             if (!bound.is_map() || bound.entries.empty()) {
                 return doc_.wrong_kind(bound, fmt::format("the tolerance of `{}`", name.text),

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "harness/core/text.h"
+#include "harness/core/yaml.h"
 
 namespace kernelwright {
 namespace {
@@ -96,7 +97,7 @@ Result<ValueSpec> parse_value_spec(std::string_view text, DType dtype) {
     }
     if (!kind) {
         return Error{
-            fmt::format("unknown kind `{}`{}", name.substr(0, 60), did_you_mean(name, value_kinds())),
+            fmt::format("unknown kind `{}`{}", one_line(name, 60), did_you_mean(name, value_kinds())),
             {},
             0,
             0,
@@ -107,7 +108,7 @@ Result<ValueSpec> parse_value_spec(std::string_view text, DType dtype) {
     std::vector<std::string> arguments;
     if (open != std::string_view::npos) {
         if (text.back() != ')')
-            return Error{fmt::format("`{}` has no closing parenthesis", text.substr(0, 60))};
+            return Error{fmt::format("`{}` has no closing parenthesis", one_line(std::string(text), 60))};
         arguments = split_arguments(text.substr(open + 1, text.size() - open - 2));
     }
     if (arguments.size() != kind->arguments) {

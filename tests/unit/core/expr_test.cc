@@ -99,7 +99,7 @@ TEST(Expression, ErrorsNameTheColumn) {
         {"12ab", "1: `12ab` is not a number"},
         {"9223372036854775808", "1: 9223372036854775808 does not fit 64 bits"},
         {"N ? 1", "6: the expression ends where the `:` of `?:` is expected"},
-        {"M + Q", "5: unknown name `Q`"},
+        {"M + other", "5: unknown name `other`"},
         {"bigg", "1: unknown name `bigg`; did you mean `big`?"},
         {"smem_optin", "1: the device fact `smem_optin` is not known here"},
         {"resident_blocks(q)", "1: resident_blocks(q) is not known here"},
