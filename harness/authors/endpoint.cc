@@ -223,6 +223,13 @@ void EndpointAuthor::judge(Attempt& attempt) const {
         attempt.retryable = !state.began();
         return;
     }
+    const bool said_nothing = !state.began() && state.finish_reason.empty() && !state.usage.reported;
+    if (state.terminal && said_nothing) {
+        attempt.outcome = Outcome::broken_stream;
+        attempt.message = "the answer is empty";
+        attempt.retryable = true;
+        return;
+    }
     if (state.terminal) {
         attempt.outcome = protocol_->outcome_of_finish(state);
         switch (attempt.outcome) {
@@ -306,7 +313,7 @@ Reply EndpointAuthor::ask(const Prompt& prompt, const AskLimits& limits, const P
     for (auto& message : clean.messages) {
         message.content = settings_.secrets.redact_prose(std::move(message.content));
     }
-    const std::int64_t max_output =
+    std::int64_t max_output =
         limits.max_output_tokens > 0 ? limits.max_output_tokens : settings_.max_output_tokens;
 
     Reply reply;
@@ -332,10 +339,14 @@ Reply EndpointAuthor::ask(const Prompt& prompt, const AskLimits& limits, const P
         reply.request_id = request_id_of(got.response.headers);
         if (reply.request_id.empty() && got.api_error) reply.request_id = got.api_error->request_id;
         if (reply.request_id.empty()) reply.request_id = got.state.id;
-        if (got.api_error && !got.state.began() && adaptations < most_adaptations &&
-            protocol_->adapt(*got.api_error)) {
-            ++adaptations;
-            continue;
+        if (got.api_error && !got.state.began() && adaptations < most_adaptations) {
+            // The endpoint says how the same request would be taken: in other words, or with a smaller cap.
+            const auto smaller = smaller_cap(*got.api_error, max_output);
+            if (smaller) max_output = *smaller;
+            if (smaller || protocol_->adapt(*got.api_error)) {
+                ++adaptations;
+                continue;
+            }
         }
         if (!got.retryable) break;
         FailedAttempt failed;

@@ -32,6 +32,7 @@ class Settings {
     }
     std::string first(std::initializer_list<const char*> names) const {
         for (const char* name : names) {
+            if (*name == '\0') continue;
             if (std::string found = value(name); !found.empty()) return found;
         }
         return "";
@@ -205,6 +206,17 @@ Result<std::unique_ptr<Author>, AuthorFailure> make_author(const std::string& sp
         std::make_unique<EndpointAuthor>(std::move(endpoint->protocol), std::move(settings), clock));
 }
 
+Result<std::optional<Price>> configured_price(const AuthorConfig& config) {
+    const std::string text = Settings(config).value("KERNELWRIGHT_PRICE");
+    if (text.empty()) return std::optional<Price>{};
+    auto price = parse_price(text);
+    if (!price) {
+        price.error().message = "KERNELWRIGHT_PRICE: " + price.error().message;
+        return price.error();
+    }
+    return std::optional<Price>{*price};
+}
+
 std::vector<EndpointFacts> endpoint_facts(const AuthorConfig& config, bool probe) {
     const Settings settings(config);
     std::vector<EndpointFacts> all;
@@ -230,6 +242,14 @@ std::vector<EndpointFacts> endpoint_facts(const AuthorConfig& config, bool probe
             facts.base_url = endpoint->protocol->base_url();
             facts.usable = !facts.model.empty();
             if (!facts.usable) facts.problem = no_model().error.str();
+            const bool open_wire = facts.base_url.starts_with("http://") && !is_loopback(facts.base_url);
+            const bool has_key = !settings
+                                      .first({openai ? "OPENAI_API_KEY" : "ANTHROPIC_API_KEY",
+                                              openai ? "" : "ANTHROPIC_AUTH_TOKEN"})
+                                      .empty();
+            if (facts.usable && open_wire && has_key) {
+                facts.problem = "the key is sent to " + host_of(facts.base_url) + " without encryption";
+            }
             if (probe) facts.probe = probe_endpoint(*endpoint->protocol, endpoint->secrets);
         }
         all.push_back(std::move(facts));

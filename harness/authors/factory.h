@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/authors/author.h"
+#include "harness/authors/budget.h"
 #include "harness/authors/endpoint.h"
 #include "harness/core/clock.h"
 
@@ -41,6 +42,10 @@ struct AuthorFailure {
 // `clock` outlives the author.
 Result<std::unique_ptr<Author>, AuthorFailure> make_author(const std::string& spec,
                                                            const AuthorConfig& config, Clock& clock);
+
+// The price that KERNELWRIGHT_PRICE names ("in=3,cached=0.3,out=15", US dollars per million tokens); nullopt:
+// none.
+Result<std::optional<Price>> configured_price(const AuthorConfig& config);
 
 // What the environment says about one kind of endpoint, for `doctor`: never a value that could be a secret.
 struct EndpointFacts {

@@ -1,6 +1,7 @@
 #include "harness/authors/http.h"
 
 #include <curl/curl.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cctype>
@@ -29,6 +30,10 @@ struct Transfer {
     HttpResponse response;
     const BodyReader* reader = nullptr;
     bool stopped_by_reader = false;
+    // Silence is measured here: libcurl's own low-speed limit averages over some seconds, so that a stream
+    // that started fast is given several seconds more than was asked for.
+    curl_off_t bytes = 0;
+    std::chrono::steady_clock::time_point last_byte = std::chrono::steady_clock::now();
 };
 
 std::string lower(std::string_view text) {
@@ -65,7 +70,22 @@ std::size_t on_body(char* data, std::size_t size, std::size_t count, void* user)
     return CURL_WRITEFUNC_ERROR;
 }
 
-TransferEnd end_of(CURL* easy, CURLcode code, const HttpLimits& limits) {
+int on_progress(void* user, curl_off_t, curl_off_t down, curl_off_t, curl_off_t up) {
+    auto& transfer = *static_cast<Transfer*>(user);
+    if (down + up != transfer.bytes) {
+        transfer.bytes = down + up;
+        transfer.last_byte = std::chrono::steady_clock::now();
+    }
+    return 0;
+}
+
+bool is_connected(CURL* easy) {
+    curl_off_t connected = 0;
+    curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
+    return connected != 0;
+}
+
+TransferEnd end_of(CURL* easy, CURLcode code) {
     switch (code) {
         case CURLE_OK:
             return TransferEnd::complete;
@@ -81,18 +101,40 @@ TransferEnd end_of(CURL* easy, CURLcode code, const HttpLimits& limits) {
         case CURLE_PEER_FAILED_VERIFICATION:
         case CURLE_SSL_CACERT_BADFILE:
             return TransferEnd::untrusted;
-        case CURLE_OPERATION_TIMEDOUT: {
-            curl_off_t connected = 0;
-            curl_off_t taken = 0;
-            curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
-            curl_easy_getinfo(easy, CURLINFO_TOTAL_TIME_T, &taken);
-            if (connected == 0) return TransferEnd::unreachable;
-            return taken / 1000 >= limits.total.count() ? TransferEnd::out_of_time : TransferEnd::stalled;
-        }
+        case CURLE_OPERATION_TIMEDOUT:
+            return is_connected(easy) ? TransferEnd::out_of_time : TransferEnd::unreachable;
         default:
             return TransferEnd::cut;
     }
 }
+
+// A peer that goes away in the middle of a TLS write raises SIGPIPE, which would end the program. libcurl
+// does not guard against it when it is told to leave signals alone, so this thread does for as long as it
+// transfers.
+class SigpipeBlock {
+  public:
+    SigpipeBlock() {
+        sigemptyset(&pipe_);
+        sigaddset(&pipe_, SIGPIPE);
+        sigset_t pending;
+        sigpending(&pending);
+        was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+        pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+    }
+    ~SigpipeBlock() {
+        if (!was_pending_) {
+            const timespec at_once{0, 0};
+            while (sigtimedwait(&pipe_, nullptr, &at_once) == SIGPIPE) continue;
+        }
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    SigpipeBlock(const SigpipeBlock&) = delete;
+    SigpipeBlock& operator=(const SigpipeBlock&) = delete;
+
+  private:
+    sigset_t pipe_{}, before_{};
+    bool was_pending_ = false;
+};
 
 void set_up_curl() {
     // libcurl wants this once, before any thread uses it; a local static is initialised exactly so.
@@ -124,6 +166,7 @@ bool is_loopback(std::string_view url) {
 HttpResponse http_exchange(const HttpRequest& request, const HttpLimits& limits, const std::stop_token& stop,
                            const BodyReader& reader) {
     set_up_curl();
+    const SigpipeBlock no_sigpipe;
     Transfer transfer;
     transfer.reader = &reader;
     const Easy easy(curl_easy_init());
@@ -161,8 +204,9 @@ HttpResponse http_exchange(const HttpRequest& request, const HttpLimits& limits,
     curl_easy_setopt(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     if (is_loopback(request.url)) curl_easy_setopt(handle, CURLOPT_PROXY, "");
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, static_cast<long>(limits.connect.count()));
-    curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, static_cast<long>(limits.stall.count()));
+    curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &transfer);
     curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, std::max<long>(1, limits.total.count()));
     curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, message.data());
     curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, on_header);
@@ -173,6 +217,7 @@ HttpResponse http_exchange(const HttpRequest& request, const HttpLimits& limits,
     // The multi interface, because its wait can be woken: a stop does not have to wait for the next byte.
     CURLcode code = CURLE_OK;
     bool cancelled = false;
+    bool stalled = false;
     curl_multi_add_handle(multi.get(), handle);
     {
         const std::stop_callback wake(stop, [&multi] { curl_multi_wakeup(multi.get()); });
@@ -186,7 +231,12 @@ HttpResponse http_exchange(const HttpRequest& request, const HttpLimits& limits,
                 code = CURLE_RECV_ERROR;
                 break;
             }
-            if (running != 0) curl_multi_poll(multi.get(), nullptr, 0, 200, nullptr);
+            if (running == 0) break;
+            if (std::chrono::steady_clock::now() - transfer.last_byte > limits.stall) {
+                stalled = true;
+                break;
+            }
+            curl_multi_poll(multi.get(), nullptr, 0, 200, nullptr);
         }
     }
     int left = 0;
@@ -196,7 +246,9 @@ HttpResponse http_exchange(const HttpRequest& request, const HttpLimits& limits,
     HttpResponse& response = transfer.response;
     response.end = cancelled                    ? TransferEnd::cancelled
                    : transfer.stopped_by_reader ? TransferEnd::stopped
-                                                : end_of(handle, code, limits);
+                   : stalled ? (is_connected(handle) ? TransferEnd::stalled : TransferEnd::unreachable)
+                             : end_of(handle, code);
+    if (stalled) response.message = "no byte came in time";
     if (code != CURLE_OK && !transfer.stopped_by_reader) {
         response.message = *message.c_str() != '\0' ? message.c_str() : curl_easy_strerror(code);
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <regex>
 #include <utility>
 
 #include "harness/authors/redact.h"
@@ -125,6 +126,32 @@ Outcome outcome_of(const ApiError& error) {
     if (error.status == 429) return Outcome::rate_limited;
     if (error.status == 408 || error.status == 409 || error.status >= 500) return Outcome::endpoint_error;
     return Outcome::rejected;
+}
+
+std::optional<std::int64_t> smaller_cap(const ApiError& error, std::int64_t cap) {
+    static constexpr std::int64_t least_useful = 256;
+    if (error.status != 400 && error.status != 422) return std::nullopt;
+    const std::string message = lower(error.message).substr(0, 2000);
+    const auto number = [&message](const char* pattern) -> std::int64_t {
+        std::smatch match;
+        if (!std::regex_search(message, match, std::regex(pattern))) return 0;
+        return std::stoll(match[1].str());
+    };
+    std::int64_t smaller = 0;
+    // "This model's maximum context length is 8192 tokens. However, you requested 17000 tokens (616 in the
+    // messages, 16384 in the completion)"; "... and your request has 616 input tokens"
+    if (const std::int64_t context = number("maximum context length is ([0-9]{1,12})"); context > 0) {
+        const std::int64_t prompt = number("([0-9]{1,12}) (?:input tokens|in the messages|in your prompt)");
+        if (prompt > 0) smaller = context - prompt;
+    } else {
+        // "max_tokens is too large: 16384. This model supports at most 4096 completion tokens";
+        // "max_tokens: 16384 > 8192, which is the maximum allowed number of output tokens"
+        smaller = number("supports at most ([0-9]{1,12}) (?:completion|output) tokens");
+        if (smaller == 0)
+            smaller = number("> ([0-9]{1,12}), which is the maximum allowed number of output tokens");
+    }
+    if (smaller < least_useful || smaller >= cap) return std::nullopt;
+    return smaller;
 }
 
 std::string text_of(const Json& object, const char* key) {

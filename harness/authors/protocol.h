@@ -31,6 +31,11 @@ std::optional<ApiError> api_error_from(const Json& document, int status);
 // The outcome that an error stands for once no further retry is made.
 Outcome outcome_of(const ApiError& error);
 
+// Where an endpoint refuses a request because its cap on the output is larger than the model's own, or does
+// not fit its context beside the prompt, and says by how much: a cap that it would take. nullopt: it is about
+// something else, or what would be left is too small for an answer.
+std::optional<std::int64_t> smaller_cap(const ApiError& error, std::int64_t cap);
+
 // What an answer has brought so far.
 struct StreamState {
     std::string text, reasoning, refusal;

@@ -67,15 +67,15 @@ Exit run_check(const Global& global, const CheckCall& call) {
             return fail(global, Exit::usage, known.error());
         options.case_name = call.case_name;
     }
-    const auto source = read_file(call.candidate, 1U << 20);
+    const auto source = load_candidate(call.candidate);
     if (!source) return fail(global, Exit::usage, source.error());
     auto expectations = bench->expectations(*task);
     if (!expectations) return fail(global, expectations.error().exit, expectations.error().error);
 
     const InterruptGuard interrupt;
     options.stop = interrupt.token();
-    report::StatusLine status(stderr);
-    options.progress = [&](const std::string& line) { status.show(line); };
+    report::StatusPrinter status(stderr, report::detect_style(stderr));
+    options.progress = [&](const std::string& line) { status.status(line); };
     const GateParts parts{*bench->compiler, *bench->device, **expectations, bench->targets};
     const CheckReport report = check(*task, *source, call.candidate, parts, options);
     status.clear();

@@ -3,11 +3,10 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
-#include <cstring>
 #include <exception>
 
 #include "harness/cli/commands.h"
-#include "harness/device/worker.h"
+#include "harness/cli/workers.h"
 #include "harness/sandbox/worker.h"
 
 namespace kernelwright::cli {
@@ -128,8 +127,8 @@ int run(int argc, char** argv) {
 }  // namespace kernelwright::cli
 
 int main(int argc, char** argv) {
-    if (argc >= 2 && std::strcmp(argv[1], kernelwright::sandbox::worker_flag) == 0)
-        return kernelwright::run_worker(argc, argv);
+    const kernelwright::WorkerTable workers = kernelwright::cli::workers();
+    if (const auto status = kernelwright::run_worker_if_asked(argc, argv, workers)) return *status;
     try {
         return kernelwright::cli::run(argc, argv);
     } catch (const std::exception& e) {

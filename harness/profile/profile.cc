@@ -6,18 +6,61 @@
 namespace kernelwright {
 namespace {
 
-// What the emulated GPU counts and no GPU does.
-void add_own_counters(std::vector<CounterValue>& list, const emulator::Counters& c, How how) {
-    const auto add = [&](const char* name, const char* unit, std::uint64_t value) {
+// What the emulated GPU counts and no GPU does, the launch under Nsight Compute's names, and what the model
+// says about counters that only hardware has.
+void add_own_counters(std::vector<CounterValue>& list, const ExecutedKernel& run, const KernelEstimate& e) {
+    const auto add = [&](const char* name, const char* unit, double value, How how) {
         for (const CounterValue& present : list)
             if (present.name == name) return;
-        list.push_back({name, unit, double(value), how});
+        list.push_back({name, unit, value, how});
     };
-    add("kernelwright__distinct_load_sectors.sum", "sector", c.unique_load_sectors);
-    add("kernelwright__distinct_store_sectors.sum", "sector", c.unique_store_sectors);
-    add("kernelwright__ideal_load_sectors.sum", "sector", c.ideal_global_load_sectors);
-    add("kernelwright__ideal_store_sectors.sum", "sector", c.ideal_global_store_sectors);
-    add("kernelwright__longest_warp_instructions.max", "inst", c.max_warp_instructions_of_one_warp);
+    const emulator::Counters& c = run.counters;
+    const How counted = run.sampled() ? How::modelled : How::exact;
+    add("kernelwright__distinct_load_sectors.sum", "sector", double(c.unique_load_sectors), counted);
+    add("kernelwright__distinct_store_sectors.sum", "sector", double(c.unique_store_sectors), counted);
+    add("kernelwright__ideal_load_sectors.sum", "sector", double(c.ideal_global_load_sectors), counted);
+    add("kernelwright__ideal_store_sectors.sum", "sector", double(c.ideal_global_store_sectors), counted);
+    add("kernelwright__longest_warp_instructions.max", "inst", double(c.max_warp_instructions_of_one_warp),
+        counted);
+    add("launch__grid_size", "block", double(run.blocks()), How::exact);
+    add("launch__block_size", "thread", double(run.threads()), How::exact);
+    add("launch__registers_per_thread", "register", double(run.resources.registers), How::exact);
+    add("launch__shared_mem_per_block", "byte", double(run.resources.static_shared) + run.dynamic_shared,
+        How::exact);
+    add("launch__waves_per_multiprocessor", "", e.occupancy.waves, How::modelled);
+    add("sm__maximum_warps_per_active_cycle_pct", "%", 100 * e.occupancy.fraction, How::modelled);
+    add("dram__bytes.sum", "byte", e.traffic.dram_bytes, How::modelled);
+}
+
+std::map<std::string, double> derive(const ExecutedKernel& run, const KernelEstimate& e) {
+    const emulator::Counters& c = run.counters;
+    std::map<std::string, double> derived;
+    const auto put = [&](const char* name, double a, double b) {
+        if (b > 0) derived[name] = a / b;
+    };
+    const double useful = double(std::min(c.ideal_global_load_sectors, c.global_load_sectors));
+    const double wavefronts = double(c.shared_load_wavefronts + c.shared_store_wavefronts);
+    const double warps = double(c.warps_launched);
+    put("load_excess", double(c.global_load_sectors), double(c.ideal_global_load_sectors));
+    put("store_excess", double(c.global_store_sectors), double(c.ideal_global_store_sectors));
+    put("rereads", useful, double(c.unique_load_sectors));
+    put("load_bytes_per_request", double(c.global_load_bytes), double(c.global_load_requests));
+    put("staged_share", double(c.shared_store_requests + c.cp_async_requests),
+        double(c.global_load_requests));
+    put("async_share", double(c.cp_async_requests), double(c.global_load_requests));
+    put("conflict_share", double(c.shared_load_conflicts + c.shared_store_conflicts), wavefronts);
+    put("active_lanes", double(c.thread_instructions), double(c.warp_instructions));
+    put("divergent_share", double(c.divergent_branches), double(c.branches));
+    put("longest_warp_ratio", double(c.max_warp_instructions_of_one_warp) * warps,
+        double(c.warp_instructions));
+    put("atomics_per_block", double(c.global_atomic_requests), double(c.blocks_launched));
+    put("loads_per_warp", double(c.global_load_requests), warps);
+    put("instructions_per_warp", double(c.warp_instructions), warps);
+    put("barriers_per_warp", double(c.barriers), warps);
+    put("shuffles_per_warp", double(c.shuffles), warps);
+    derived["bytes_in_flight"] = e.bytes_in_flight;
+    derived["bytes_needed"] = e.bytes_needed;
+    return derived;
 }
 
 std::vector<HotLine> hot_lines(const emulator::Counters& c) {
@@ -43,7 +86,7 @@ std::vector<HotLine> hot_lines(const emulator::Counters& c) {
     return lines;
 }
 
-KernelProfile profile_kernel(const ExecutedKernel& run) {
+KernelProfile profile_kernel(const ExecutedKernel& run, const KernelEstimate& estimate) {
     KernelProfile k;
     k.name = run.name;
     k.grid = run.grid;
@@ -55,7 +98,8 @@ KernelProfile profile_kernel(const ExecutedKernel& run) {
     const How how = run.sampled() ? How::modelled : How::exact;
     for (const emulator::Metric& metric : emulator::metrics(run.counters))
         k.counters.push_back({metric.name, metric.unit, metric.value, how});
-    add_own_counters(k.counters, run.counters, how);
+    add_own_counters(k.counters, run, estimate);
+    k.derived = derive(run, estimate);
     k.lines = hot_lines(run.counters);
     return k;
 }
@@ -132,6 +176,26 @@ const CounterValue* Profile::counter(const std::string& name) const {
     return nullptr;
 }
 
+std::vector<std::string> counter_names() {
+    std::vector<std::string> names;
+    for (const CounterValue& counter : profile_kernel({}, {}).counters) names.push_back(counter.name);
+    return names;
+}
+
+std::optional<double> Profile::metric(const std::string& name) const {
+    if (kernels.empty()) return std::nullopt;
+    if (name == "gpu__time_duration.sum") return estimate.us * 1000;
+    if (!name.ends_with(".sum")) {
+        const CounterValue* value = counter(name);
+        return value == nullptr ? std::nullopt : std::optional(value->value);
+    }
+    std::optional<double> sum;
+    for (const KernelProfile& kernel : kernels)
+        for (const CounterValue& value : kernel.counters)
+            if (value.name == name) sum = sum.value_or(0) + value.value;
+    return sum;
+}
+
 Profile make_profile(const ProfileInput& input, const DeviceFacts& facts) {
     Profile profile;
     profile.task = input.task;
@@ -141,7 +205,8 @@ Profile make_profile(const ProfileInput& input, const DeviceFacts& facts) {
     profile.target = facts.target;
     profile.estimate = estimate(input.kernels, facts);
     if (input.work) profile.roofline = roofline(*input.work, facts);
-    for (const ExecutedKernel& kernel : input.kernels) profile.kernels.push_back(profile_kernel(kernel));
+    for (std::size_t i = 0; i < input.kernels.size(); ++i)
+        profile.kernels.push_back(profile_kernel(input.kernels[i], profile.estimate.kernels[i]));
     profile.views = make_views(input, profile.estimate, profile.roofline, facts);
     profile.findings = find_causes(input, facts);
     return profile;
@@ -169,6 +234,7 @@ Json to_json(const Profile& p) {
                            {"blocks", k.blocks},
                            {"counted_blocks", k.counted_blocks},
                            {"counters", counters},
+                           {"derived", Json(k.derived)},
                            {"lines", lines}});
     }
     for (const View& v : p.views)
@@ -234,6 +300,7 @@ Result<Profile> profile_from_json(const Json& json) {
             for (const Json& c : k.at("counters"))
                 kernel.counters.push_back({c.at("name").get<std::string>(), c.at("unit").get<std::string>(),
                                            c.at("value").get<double>(), how_from(c.at("how"))});
+            k.at("derived").get_to(kernel.derived);
             for (const Json& l : k.at("lines"))
                 kernel.lines.push_back({l.at("file").get<std::string>(), l.at("line").get<int>(),
                                         l.at("instructions").get<double>(), l.at("sectors").get<double>(),

@@ -88,7 +88,7 @@ class Check {
     // ---- the stages, each false when the verdict is decided ----
 
     void decide() {
-        ParsedCandidate parsed = parse_candidate(task_, source_, file_);
+        ParsedCandidate parsed = parse_candidate(task_, source_, file_, defaults_for(task_.check_shapes));
         candidate_ = std::move(parsed.candidate);
         if (!add(std::move(parsed.diagnostics))) return;
         if (!add(check_policy(candidate_, task_))) return;
@@ -215,7 +215,8 @@ class Check {
         const auto plan = choose_plan(candidate_, task_, symbols, environment_for(0));
         const int index = plan && *plan ? **plan : 0;
         const PlanBuild& build = builds_[static_cast<std::size_t>(index)];
-        auto bound = bind_plan(candidate_, task_, index, symbols, build.environment, build.signatures);
+        auto bound = bind_plan(candidate_, task_, index, symbols, build.environment, build.signatures,
+                               default_params(task_, symbols));
         if (auto* diagnostics = std::get_if<std::vector<Diagnostic>>(&bound)) {
             for (Diagnostic& d : *diagnostics) {
                 if (d.shape.empty()) d.shape = symbols;
@@ -227,7 +228,7 @@ class Check {
     }
 
     Job job_for(const BoundPlan& bound, const PlanBuild& build, const SymbolValues& symbols, const Case& c,
-                const Expectation& expectation) const {
+                const CaseExpectation& expectation) const {
         Job job = make_job(task_, bound, expectation.inputs);
         job.lowered_names = build.build->lowered_names;
         job.limits = to_emulator_limits(build.facts);
@@ -279,7 +280,7 @@ class Check {
 
     // Is a wrong answer wrong by itself, or because of an earlier launch or of the order in which blocks ran?
     void classify(std::vector<Diagnostic>& found, const BoundPlan& bound, PlanBuild& build,
-                  const SymbolValues& symbols, const Case& c, const Expectation& expectation) {
+                  const SymbolValues& symbols, const Case& c, const CaseExpectation& expectation) {
         const auto right_when = [&](const Case& again, bool reload) {
             if (reload) build.session->reload();
             const auto outcome = build.session->run(job_for(bound, build, symbols, again, expectation));
@@ -310,7 +311,7 @@ class Check {
     }
 
     std::vector<Diagnostic> compare_outputs(const JobOutcome& outcome, const SymbolValues& symbols,
-                                            const Expectation& expectation, bool sampled = false) const {
+                                            const CaseExpectation& expectation, bool sampled = false) const {
         std::vector<Diagnostic> found;
         for (std::size_t i = 0; i < task_.outputs.size(); ++i) {
             const TensorSpec& spec = task_.outputs[i];
@@ -350,8 +351,8 @@ class Check {
         }
         if (options_.progress) options_.progress(fmt::format("{}: tune shape", shape_text(symbols)));
         Case c{"normal", options_.seed, false, true};
-        Expectation inputs_only;
-        std::shared_ptr<const Expectation> expectation;
+        CaseExpectation inputs_only;
+        std::shared_ptr<const CaseExpectation> expectation;
         if (parts_.expectations.affordable(symbols)) {
             auto got = parts_.expectations.get(symbols, c.name, c.seed);
             if (!got) {
@@ -367,7 +368,7 @@ class Check {
             }
             inputs_only.inputs = std::move(*inputs);
         }
-        const Expectation& use = expectation ? *expectation : inputs_only;
+        const CaseExpectation& use = expectation ? *expectation : inputs_only;
         Job job = job_for(*bound, build, symbols, c, use);
         job.count = true;
         job.check_races = false;
@@ -444,6 +445,10 @@ class Check {
         d.file = file_;
         d.message = std::move(message);
         return d;
+    }
+
+    Json defaults_for(const std::vector<SymbolValues>& shapes) const {
+        return shapes.empty() ? Json::object() : default_params(task_, shapes.front());
     }
 
     int last_kernel_line() const {

@@ -519,9 +519,9 @@ Result<Json> effective_params(const std::string& op, const Json& params,
     return out;
 }
 
-Work reference_work(const std::string& op, const Json& params, const std::vector<OutputSpec>& inputs,
+OpWork reference_work(const std::string& op, const Json& params, const std::vector<OutputSpec>& inputs,
                     const std::vector<OutputSpec>& outputs) {
-    Work work;
+    OpWork work;
     for (const OutputSpec& spec : inputs) {
         work.bytes += static_cast<double>(storage_bytes(spec.dtype, element_count(spec.shape)));
     }
