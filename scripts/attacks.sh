@@ -2,5 +2,5 @@
 # Every wrong kernel must be rejected at a stage that its `// expect:` line names; every right one must pass.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-scripts/build.sh release verdict_test
-build/release/bin/verdict_test --gtest_brief=1
+scripts/build.sh release e2e_verdict_test
+build/release/bin/e2e_verdict_test --gtest_brief=1

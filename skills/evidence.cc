@@ -42,17 +42,17 @@ CounterMove compare(const Expectation& expectation, const Profile& before, const
 
 }  // namespace
 
-const char* to_string(Outcome outcome) {
+const char* to_string(SkillOutcome outcome) {
     switch (outcome) {
-        case Outcome::credited:
+        case SkillOutcome::credited:
             return "credited";
-        case Outcome::lucky:
+        case SkillOutcome::lucky:
             return "lucky";
-        case Outcome::no_gain:
+        case SkillOutcome::no_gain:
             return "no gain";
-        case Outcome::worse:
+        case SkillOutcome::worse:
             return "worse";
-        case Outcome::failed:
+        case SkillOutcome::failed:
             return "failed";
     }
     return "failed";
@@ -84,9 +84,9 @@ Evidence judge(const Skill& skill, const Profile& before, const Profile& after, 
         as_predicted = as_predicted && move.moved;
     }
     if (faster)
-        e.outcome = seen && as_predicted ? Outcome::credited : Outcome::lucky;
+        e.outcome = seen && as_predicted ? SkillOutcome::credited : SkillOutcome::lucky;
     else
-        e.outcome = e.speedup * speedup_that_counts > 1 ? Outcome::no_gain : Outcome::worse;
+        e.outcome = e.speedup * speedup_that_counts > 1 ? SkillOutcome::no_gain : SkillOutcome::worse;
     return e;
 }
 
@@ -95,7 +95,7 @@ Evidence judge_failure(const Skill& skill, const Profile& before, const Attempte
     e.how = before.time_how;
     e.gates = {{"correct", false}};
     e.failure_code = attempt.failure_code;
-    e.outcome = Outcome::failed;
+    e.outcome = SkillOutcome::failed;
     return e;
 }
 
@@ -159,8 +159,8 @@ Result<Evidence> evidence_from_json(const Json& json) {
         }
         const auto outcome = json.at("outcome").get<std::string>();
         bool known = false;
-        for (Outcome o :
-             {Outcome::credited, Outcome::lucky, Outcome::no_gain, Outcome::worse, Outcome::failed})
+        for (SkillOutcome o :
+             {SkillOutcome::credited, SkillOutcome::lucky, SkillOutcome::no_gain, SkillOutcome::worse, SkillOutcome::failed})
             if (outcome == to_string(o)) {
                 e.outcome = o;
                 known = true;

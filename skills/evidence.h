@@ -23,14 +23,14 @@ struct CounterMove {
     bool operator==(const CounterMove&) const = default;
 };
 
-enum class Outcome {
+enum class SkillOutcome {
     credited,  // faster, and every expected counter that both profiles have moved as predicted
     lucky,     // faster, though they did not
     no_gain,   // within the noise
     worse,     // slower
     failed     // the attempt was not right
 };
-const char* to_string(Outcome outcome);
+const char* to_string(SkillOutcome outcome);
 
 struct Evidence {
     std::string skill;
@@ -44,7 +44,7 @@ struct Evidence {
     double speedup = 0;                 // time before / time after; 0: failed
     How how = How::modelled;            // how the times were obtained
     std::vector<CounterMove> moves;
-    Outcome outcome = Outcome::failed;
+    SkillOutcome outcome = SkillOutcome::failed;
     std::string time;  // RFC 3339
     bool operator==(const Evidence&) const = default;
 };

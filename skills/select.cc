@@ -33,17 +33,17 @@ Standing standing_of(const Skill& skill, const std::vector<Evidence>& records, d
         if (e.skill != skill.id || e.version_hash != skill.hash) continue;
         ++s.tried;
         seen += 1;
-        if (e.outcome == Outcome::failed) {
+        if (e.outcome == SkillOutcome::failed) {
             ++s.failed;
             continue;
         }
         right += 1;
-        if (e.outcome == Outcome::lucky) {
+        if (e.outcome == SkillOutcome::lucky) {
             ++s.lucky;  // no credit: its explanation did not come true
             continue;
         }
-        if (e.outcome == Outcome::credited) ++s.credited;
-        if (e.outcome == Outcome::worse) ++s.worse;
+        if (e.outcome == SkillOutcome::credited) ++s.credited;
+        if (e.outcome == SkillOutcome::worse) ++s.worse;
         if (e.speedup > 0) {
             // One wild record must not decide.
             sum += std::clamp(std::log(e.speedup), -3.0, 3.0);

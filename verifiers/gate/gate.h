@@ -67,7 +67,7 @@ struct GateParts {
     Compiler& compiler;
     Device& device;
     Expectations& expectations;  // the reference, with a cache over (shape, case, seed)
-    const std::vector<DeviceFacts>& targets;
+    const DeviceTable& targets;
 };
 
 CheckReport check(const Task& task, const std::string& source, const std::string& file,
@@ -76,5 +76,13 @@ CheckReport check(const Task& task, const std::string& source, const std::string
 // Is the page sound beyond its syntax: does the op take these operands and params, do shapes and dtypes of
 // the outputs agree with the reference, can its values be drawn?
 Status validate_task(const Task& task);
+
+// Does `symbols` give every symbol of the page a value in its range?
+Status fits_task(const Task& task, const SymbolValues& symbols);
+// Is `name` one of the page's draws? The error names the nearest.
+Status known_case(const Task& task, const std::string& name);
+
+// The op's params with every default filled in: what a launch plan may name beyond what the page writes.
+Json default_params(const Task& task, const SymbolValues& symbols);
 
 }  // namespace kernelwright

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,6 +71,8 @@ struct Source {  // where an instruction came from
     std::int32_t line = 0, column = 0;
     // the call site when the instruction was inlined (outermost last), as .loc inlined_at says; -1 when none
     std::int32_t inlined_file = -1, inlined_line = 0;
+    // the outermost call site of a chain of inlined calls: where the kernel's own text stands; -1 when none
+    std::int32_t outer_file = -1, outer_line = 0;
 };
 
 struct Variable {  // .global .const .shared .local .param
@@ -88,8 +91,12 @@ struct Variable {  // .global .const .shared .local .param
         std::int64_t addend = 0;
         bool generic = false;
         std::uint32_t width = 8;
+        std::uint32_t shift = 0;  // bits: mask forms such as 0xff00(symbol) store (address >> shift)
     };
     std::vector<Relocation> relocations;
+    std::optional<Register> in_register;  // a function's parameter or return value declared .reg
+    bool is_pointer = false;              // .param ... .ptr
+    bool is_managed = false;              // .attribute(.managed)
     std::uint64_t offset =
         0;  // shared/local/param: offset in the function's frame or in the module's shared layout
 };
@@ -113,6 +120,7 @@ struct Symbol {                          // address of a variable (or a function
 struct Address {  // [base + offset]; base is a register, a symbol or an immediate
     std::variant<Register, Symbol, Immediate> base;
     std::int64_t offset = 0;
+    std::vector<Operand> coordinates;  // [base, {x, y}] of the tensor forms
 };
 struct Vector {
     std::vector<Operand> elements;
@@ -123,12 +131,14 @@ struct Label {
 struct Sink {};  // _
 struct Name {
     std::string text;
-};  // anything else, e.g. a call prototype's or a table's label
+    std::int32_t index = -1;  // brx.idx: into Function::branch_tables; call: into Function::prototypes
+};                            // anything else, e.g. a call prototype's or a table's label
 
 struct Operand {
     std::variant<Register, Immediate, Special, Symbol, Address, Vector, Label, Sink, Name> value;
     bool negated = false;          // !p as a source predicate, or -x where the grammar allows it
     std::optional<Register> pair;  // d|p: the second destination
+    std::string selector;          // "b0", "h10": the part a video instruction selects of a register
 };
 
 struct Instruction {
@@ -137,9 +147,9 @@ struct Instruction {
         modifiers;  // in order, without the dots: {"global","v4","f32"}; "::" stays inside
     std::optional<Register> predicate;  // @p
     bool predicate_negated = false;     // @!p
-    std::vector<Operand>
-        operands;  // in order of the text; for call: (returns), function, (arguments), prototype
-    // for `call`: which operands are what
+    // In order of the text. A call's are: the function (a Symbol or a Register) and, when the text has one,
+    // the prototype's or target list's Name; its return values and arguments stand apart.
+    std::vector<Operand> operands;
     std::vector<Operand> call_returns, call_arguments;
     Source source;
     std::string text;  // as written, one line, without the trailing semicolon
@@ -149,16 +159,33 @@ struct Instruction {
 struct Function {
     std::string name;
     bool is_kernel = false;
-    bool is_extern = false;            // declared only: vprintf, malloc, __assertfail ...
-    std::vector<Variable> parameters;  // .param in order, offsets set
-    std::vector<Variable> returns;     // .param or .reg return values
-    std::vector<Variable> locals;      // .local and in-body .param variables, offsets set within the frame
-    std::uint64_t frame_bytes = 0;     // locals plus in-body params
+    bool is_extern = false;  // declared only: vprintf, malloc, __assertfail ...
+    // Parameters have offsets from 0; a device function's return values follow them in the same block.
+    // Symbols of the code point to the elements of these three vectors: they must not be resized.
+    std::vector<Variable> parameters;   // .param (or .reg) in order
+    std::vector<Variable> returns;      // .param or .reg return values
+    std::vector<Variable> locals;       // .local and in-body .param variables, offsets within the frame
+    std::uint64_t parameter_bytes = 0;  // parameters (and return values)
+    std::uint64_t frame_bytes = 0;      // locals plus in-body params
     std::uint32_t narrow_registers = 0, wide_registers = 0, predicates = 0;
     std::vector<Instruction> code;
     std::optional<Dim3> required_block, max_block;
     std::vector<std::string> prototypes;
     std::vector<std::vector<std::uint32_t>> branch_tables;  // for brx.idx
+
+    // Shared memory of a kernel: what it can reach through its code, the functions it mentions and their
+    // addresses in initialisers. Static variables have Variable::offset (no two that one kernel reaches
+    // overlap); every .extern .shared array starts at dynamic_shared_offset. Zero for device functions.
+    std::vector<const Variable*> shared;
+    std::uint64_t static_shared = 0;          // bytes
+    std::uint64_t dynamic_shared_offset = 0;  // static_shared aligned as the dynamic arrays ask, at least 16
+    bool uses_dynamic_shared = false;
+
+    std::optional<Dim3> required_cluster;  // .reqnctapercluster
+    bool explicit_cluster = false;
+    bool no_return = false;
+    std::uint32_t min_blocks_per_sm = 0, max_registers = 0, max_cluster_rank = 0;  // 0: not given
+    int ptx_line = 0;                                                              // of the declaration
 };
 
 struct Module {

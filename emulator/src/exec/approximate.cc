@@ -1,0 +1,91 @@
+// The .approx functions. A GPU's own tables are not public; PTX documents error bounds. These are computed
+// in double with additions and multiplications alone and rounded once, so they are inside every documented
+// bound and the same bits come out on every host.
+#include <limits>
+
+#include "emulator/src/exec/lanes.h"
+#include "emulator/src/exec/scalar.h"
+#include "emulator/src/exec/tables.h"
+
+namespace emulator::exec {
+namespace EMULATOR_ISA {
+namespace {
+
+template <class F>
+void approx1(Warp& w, const Instr& in, Mask exec, F f) {
+    const u32* a = narrow(w, in.source(0));
+    const bool ftz = in.has(flag::ftz);
+    alignas(64) u32 r[kLanes];
+    for (int i = 0; i < kLanes; ++i) {
+        const u32 bits = ftz ? flush(a[i]) : a[i];
+        r[i] = canonical(as_bits(static_cast<float>(f(static_cast<double>(as_float(bits))))));
+    }
+    if (ftz)
+        for (int i = 0; i < kLanes; ++i) r[i] = flush(r[i]);
+    put(narrow(w, in.destination(0)), r, exec);
+}
+
+void ex2(Warp& w, const Instr& in, Mask exec) { approx1(w, in, exec, [](double x) { return exp2_of(x); }); }
+void lg2(Warp& w, const Instr& in, Mask exec) { approx1(w, in, exec, [](double x) { return log2_of(x); }); }
+void sin_(Warp& w, const Instr& in, Mask exec) { approx1(w, in, exec, [](double x) { return sine_of(x, 0); }); }
+void cos_(Warp& w, const Instr& in, Mask exec) { approx1(w, in, exec, [](double x) { return sine_of(x, 1); }); }
+void tanh_(Warp& w, const Instr& in, Mask exec) { approx1(w, in, exec, [](double x) { return tanh_of(x); }); }
+void rcp(Warp& w, const Instr& in, Mask exec) { approx1(w, in, exec, [](double x) { return 1.0 / x; }); }
+void rsqrt(Warp& w, const Instr& in, Mask exec) {
+    approx1(w, in, exec, [](double x) { return 1.0 / __builtin_sqrt(x); });
+}
+void sqrt_(Warp& w, const Instr& in, Mask exec) {
+    approx1(w, in, exec, [](double x) { return __builtin_sqrt(x); });
+}
+
+// div.approx is a * (1/b): for |b| above 2^126 the reciprocal is flushed. div.full (sub 1) is scaled.
+void div(Warp& w, const Instr& in, Mask exec) {
+    const u32 *a = narrow(w, in.source(0)), *b = narrow(w, in.source(1));
+    const bool ftz = in.has(flag::ftz), full = in.sub == 1;
+    alignas(64) u32 r[kLanes];
+    for (int i = 0; i < kLanes; ++i) {
+        const u32 x = ftz ? flush(a[i]) : a[i], y = ftz ? flush(b[i]) : b[i];
+        const u32 magnitude = y & 0x7fffffffu;
+        const double quotient = static_cast<double>(as_float(x)) / static_cast<double>(as_float(y));
+        u32 v = as_bits(static_cast<float>(quotient));
+        const bool huge = !full && magnitude > 0x7e800000u && magnitude < 0x7f800000u;
+        const bool infinite = (x & 0x7fffffffu) == 0x7f800000u;
+        const bool nan = (x & 0x7fffffffu) > 0x7f800000u;
+        v = huge ? (infinite || nan ? kNan32 : (x ^ y) & 0x80000000u) : v;
+        v = canonical(v);
+        r[i] = ftz ? flush(v) : v;
+    }
+    put(narrow(w, in.destination(0)), r, exec);
+}
+
+// The f64 forms give 20 bits for Newton iterations to start from; the low word is zero.
+template <bool root>
+void approx64(Warp& w, const Instr& in, Mask exec) {
+    const u64* a = wide(w, in.source(0));
+    u64* d = wide(w, in.destination(0));
+    for_lanes(exec, [&](int i) {
+        u64 bits = a[i];
+        if ((bits & 0x7ff0000000000000ull) == 0) bits &= 0x8000000000000000ull;
+        const double x = as_double(bits);
+        const double y = root ? 1.0 / __builtin_sqrt(x) : 1.0 / x;
+        u64 r = as_bits(y);
+        if (y != y)
+            r = 0x7fffffff00000000ull;
+        else if ((r & 0x7ff0000000000000ull) == 0)
+            r &= 0x8000000000000000ull;
+        d[i] = r & 0xffffffff00000000ull;
+    });
+}
+
+const HandlerEntry entries[] = {
+    {"ex2.approx.f32", ex2}, {"lg2.approx.f32", lg2}, {"sin.approx.f32", sin_}, {"cos.approx.f32", cos_},
+    {"tanh.approx.f32", tanh_}, {"rcp.approx.f32", rcp}, {"rsqrt.approx.f32", rsqrt}, {"sqrt.approx.f32", sqrt_},
+    {"div.approx.f32", div}, {"rcp.approx.f64", approx64<false>}, {"rsqrt.approx.f64", approx64<true>},
+};
+
+}  // namespace
+
+HandlerTable approximate_handlers() { return {entries, sizeof(entries) / sizeof(entries[0])}; }
+
+}  // namespace EMULATOR_ISA
+}  // namespace emulator::exec

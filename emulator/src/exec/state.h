@@ -1,0 +1,225 @@
+// What an executing launch consists of: Launch > Block > Warp > Fragment and Frame. Plain data; the
+// interpreter (exec/), the scheduler (launch/) and the checks (races/, counters/) work on it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "emulator/emulator.h"
+#include "emulator/src/exec/program.h"
+#include "emulator/src/memory/buffers.h"
+
+namespace emulator::exec {
+
+struct Block;
+struct Launch;
+
+// One activation of a function by a set of lanes: its registers and its share of local memory.
+struct Frame {
+    const FunctionCode* function = nullptr;
+    std::array<std::byte*, kBases> base{};
+    // Which lanes of a register hold something undefined; and which load it came from (place id + 1).
+    std::array<Mask*, kBases> taint{};
+    std::array<std::uint32_t*, kBases> origin{};
+    Frame* parent = nullptr;
+    const Instr* call = nullptr;
+    std::uint32_t return_pc = 0;
+    std::uint32_t depth = 0;
+    std::uint32_t local_base = 0;  // offset of the frame in each thread's local memory
+    Mask lanes = 0;                // still inside
+    std::unique_ptr<std::byte[]> registers;
+    std::vector<Mask> taint_store;
+    std::vector<std::uint32_t> origin_store;
+};
+
+// Lanes of a warp that are at the same instruction of the same frame.
+struct Fragment {
+    enum class State : std::uint8_t { ready, at_barrier, at_collective };
+    Mask mask = 0;
+    std::uint32_t pc = 0;
+    Frame* frame = nullptr;
+    State state = State::ready;
+    bool arrived = false;  // at_barrier: counted there
+    std::uint64_t last_run = 0;       // the warp's instruction count when it last ran
+    std::uint64_t sync_accesses = 0;  // atomics, volatile and acquire accesses since another fragment ran
+};
+
+struct AsyncCopy {  // one lane of one cp.async, not yet landed
+    std::uint32_t lane = 0, destination = 0, bytes = 0;
+    const Instr* instr = nullptr;
+    bool undefined = false;  // the source was never written
+    std::array<std::byte, 16> data{};
+};
+struct AsyncGroup {
+    Mask lanes = 0;
+    std::vector<AsyncCopy> copies;
+};
+
+struct Warp {
+    std::array<std::byte*, kBases> base{};  // of the current frame
+    Frame* frame = nullptr;
+    Block* block = nullptr;
+    Launch* launch = nullptr;
+    Fragment* fragment = nullptr;  // the one being executed
+    std::uint32_t index = 0;       // in the block
+    std::uint32_t first_thread = 0;
+    Mask present = 0, live = 0;  // lanes that exist; that have not exited
+    bool tainted = false;        // some register may hold an undefined value
+    bool jumped = false;         // the handler changed pc or fragments
+    std::vector<Fragment> fragments;
+    std::vector<std::unique_ptr<Frame>> frames;
+    std::array<std::array<std::uint32_t, kLanes>, 3> tid{};
+    std::uint64_t instructions = 0, global_loads = 0;
+    std::uint64_t yield_at = 0;
+    std::byte* local = nullptr;              // lane i at i * Launch::local_stride
+    Pages local_storage;
+    std::uint64_t* local_written = nullptr;  // one bit per byte, same layout
+    // happens-before within the block
+    std::vector<std::uint32_t> clock;               // by warp: what of it is ordered before this warp
+    std::uint32_t floor = 0;                        // all of the block up to here is ordered before this warp
+    std::uint32_t sync_count = 0;                   // warp-level synchronisations so far
+    std::array<std::uint32_t, kLanes> lane_sync{};  // value of sync_count at the lane's last one
+    std::uint64_t acquired_location = 0, acquired_changes = 0;
+    // cp.async: the open group and the committed ones, oldest first
+    AsyncGroup open_group;
+    std::vector<AsyncGroup> groups;
+    // waiting without progress
+    const Instr* last_sync = nullptr;  // the last sync-relevant read, and what it read
+    std::uint64_t last_sync_address = 0;
+    std::vector<std::uint64_t> sync_watch;  // while probing: every lane's address
+    std::uint32_t last_sync_lane = 0;
+    std::uint64_t sync_accesses = 0;  // in this time slice
+    std::uint64_t stuck_hash = 0, stuck_steps = 0, stuck_limit = 0;
+    bool stuck = false;
+
+    bool done() const { return live == 0; }
+};
+
+struct BarrierWait {  // one warp at a barrier
+    std::uint32_t warp = 0;
+    Mask lanes = 0;
+    const Instr* instr = nullptr;
+    std::uint32_t threads = 0;  // that it counts for
+};
+struct Barrier {
+    std::uint32_t expected = 0;                  // explicit count, 0: all live threads
+    std::uint32_t arrived = 0;                   // threads
+    std::vector<BarrierWait> waiting, arrivals;  // arrivals: bar.arrive, which do not wait
+    std::uint32_t reduce_count = 0;
+    bool reduce_and = true, reduce_or = false;
+};
+
+struct Block {
+    Launch* launch = nullptr;
+    std::uint64_t linear = 0;
+    Dim3 index;
+    std::vector<std::unique_ptr<Warp>> warps;
+    std::array<Barrier, 16> barriers;
+    std::uint32_t live_threads = 0;
+    std::byte* shared = nullptr;
+    std::uint32_t shared_bytes = 0;
+    std::uint64_t* shared_written = nullptr;  // one bit per byte
+    void* shared_shadow = nullptr;            // races::SharedCell[]
+    Pages storage;
+    // happens-before
+    std::uint32_t now = 0;                                  // stamp of accesses being made
+    std::uint32_t published = 0;                            // accesses up to here were followed by a fence
+    std::unordered_map<std::uint64_t, std::uint32_t> seen;  // other block -> stamp ordered before this one
+    std::uint32_t seen_all = 0;                             // every block up to here (grid-wide sync)
+    std::unordered_map<std::uint32_t, std::uint32_t> shared_sync;  // shared address -> released stamp
+    // progress
+    std::uint64_t writes = 0;  // stores and atomics that changed something, barriers, exits
+    std::uint64_t idle = 0;    // instructions since writes last moved
+    bool started_for_waiting = false;
+    bool waiting = false;  // found to wait for another block
+    bool finished = false;
+    std::uint64_t started_at = 0;
+};
+
+struct InstrCounters {
+    std::uint64_t warp = 0, threads = 0, on = 0;
+};
+struct AccessCounters {
+    std::uint64_t requests = 0, sectors = 0, bytes = 0, ideal = 0;  // global, local
+    std::uint64_t wavefronts = 0, conflicts = 0;                    // shared
+    std::uint64_t shared_requests = 0, local_requests = 0, local_sectors = 0, shared_bytes = 0;
+    std::uint64_t divergent = 0, flops = 0, constants = 0;
+};
+
+struct SyncLocation {  // what sync-relevant writes released: block -> stamp
+    std::unordered_map<std::uint64_t, std::uint32_t> blocks;
+    std::uint64_t last_block = ~std::uint64_t{0}, last_version = 0, changes = 0;
+};
+
+struct Watch {  // an address that a waiting block reads again and again
+    std::uint64_t address = 0;
+    Block* block = nullptr;
+    const Instr* instr = nullptr;
+    std::uint32_t thread = 0;
+};
+
+struct Origin {  // an undefined read, for the report that may come later
+    std::uint32_t id = 0;
+    const char* rule = "";
+    std::string what;
+    std::uint64_t block = 0;
+    std::uint32_t thread = 0;
+};
+
+struct Launch {
+    const ptx::Module* module = nullptr;
+    const Program* program = nullptr;
+    const FunctionCode* kernel = nullptr;
+    const ptx::Function* kernel_text = nullptr;
+    std::int32_t kernel_number = -1;
+    Memory::Impl* memory = nullptr;
+    const emulator::Launch* request = nullptr;
+    const Options* options = nullptr;
+    Outcome* outcome = nullptr;
+    bool stopped = false;  // a fatal fault
+    bool check_races = false, check_initialised = false, count = false;
+
+    std::vector<Buffer*> variables;                            // by index in ptx::Module::variables
+    std::vector<std::vector<std::uint32_t>> narrow_constants;  // per function, 32 lanes each
+    std::vector<std::vector<std::uint64_t>> wide_constants;
+    std::vector<std::byte> arguments;
+    Buffer* parameters = nullptr;
+    Buffer* workspace = nullptr;
+    Dim3 grid, block;
+    std::uint32_t threads_per_block = 0, warps_per_block = 0;
+    std::uint32_t shared_bytes = 0;
+    std::uint32_t local_stride = 0, local_limit = 0;
+
+    std::vector<InstrCounters> executed;  // by Instr::id
+    std::vector<AccessCounters> accesses;
+    std::uint64_t instructions = 0;
+    std::uint64_t switches = 0;  // times that another block came to run and changed memory
+    std::uint64_t blocks_launched = 0, warps_launched = 0;
+    std::uint64_t max_warp_instructions = 0, max_global_loads = 0;
+    std::uint64_t barrier_arrivals = 0;
+    std::uint64_t async_requests = 0, async_bytes = 0;
+
+    std::uint32_t race_serial = 0;
+    std::uint64_t shadow_pages = 0;  // that may still be made
+    std::uint32_t stamp = 1;  // the next free one, for Block::now
+    std::unordered_map<std::uint64_t, SyncLocation> sync_locations;
+    std::map<std::pair<std::string, std::uint64_t>, std::size_t> fault_index;  // (rule, places) -> faults[]
+    bool printf_full = false;
+    std::vector<Watch> watched;
+    std::vector<Origin> origins;  // taint origin n is origins[n - 1]
+    std::map<std::uint32_t, std::uint32_t> origin_by_id;
+    std::uint64_t heap_bytes = 0;
+};
+
+// Where a code address points: function pointers are kFunctionTag + number.
+constexpr std::uint64_t kFunctionTag = 0x00f0000000000000ull;
+
+}  // namespace emulator::exec
