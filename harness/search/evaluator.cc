@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "harness/profile/scale.h"
@@ -36,6 +37,42 @@ ExecutedKernel executed(const Task& task, const CheckReport& report, const Bound
     if (resources != report.resources.end()) out.resources = resources->second;
     out.counted_blocks = run.blocks_run;
     out.counters = scale_to_grid(run.counters, run.blocks_run, run.blocks_total);
+    return out;
+}
+
+// The counters that an author can act on, most telling first; the rest stays in the profile.
+constexpr std::array<const char*, 22> telling{
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "kernelwright__distinct_load_sectors.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
+    "smsp__inst_executed.sum",
+    "smsp__thread_inst_executed_per_inst_executed.ratio",
+    "smsp__sass_branch_targets_threads_divergent.sum",
+    "smsp__inst_executed_pipe_tensor.sum",
+    "smsp__inst_executed_pipe_xu.sum",
+    "smsp__inst_executed_pipe_fp64.sum",
+    "launch__grid_size",
+    "launch__block_size",
+    "launch__registers_per_thread",
+    "launch__waves_per_multiprocessor",
+    "sm__maximum_warps_per_active_cycle_pct",
+    "dram__bytes.sum"};
+
+std::vector<record::Counter> telling_counters(const KernelProfile& kernel) {
+    std::vector<record::Counter> out;
+    for (const char* name : telling) {
+        const auto it = std::find_if(kernel.counters.begin(), kernel.counters.end(),
+                                     [&](const CounterValue& c) { return c.name == name; });
+        if (it != kernel.counters.end() && it->value != 0)
+            out.push_back({it->name, it->unit, it->value, to_string(it->how), ""});
+    }
     return out;
 }
 
@@ -81,10 +118,7 @@ record::Evaluation evaluation_of(const CheckReport& report, const std::vector<Pr
     time.how = to_string(longest->time_how);
     time.bound = longest->estimate.bound;
     out.time = time;
-    if (const KernelProfile* kernel = longest->longest()) {
-        for (const CounterValue& c : kernel->counters)
-            out.counters.push_back({c.name, c.unit, c.value, to_string(c.how), ""});
-    }
+    if (const KernelProfile* kernel = longest->longest()) out.counters = telling_counters(*kernel);
     for (const Finding& finding : longest->findings) {
         std::string line =
             fmt::format("{} (removing it: about {:.2f}x, modelled)", finding.message, finding.gain);
