@@ -125,6 +125,7 @@ bool product(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers,
     out.sub2 = conjunction ? 1 : 0;
     out.pipe = Pipe::tensor;
     collective(out);
+    out.flags |= flag::loads;  // the handler knows which rows and columns an undefined element reaches
     switch (a) {
         case Type::f64:
             return decoder.handler(out, "mma.double");
