@@ -186,7 +186,7 @@ bool fragment_access(Decoder& decoder, const ptx::Instruction& in, Modifiers& mo
     } else {
         out.vector = 0;
     }
-    if (store && !decoder.source(out, registers, Type::b32)) return false;
+    if (store && !decoder.source(out, registers, *type == Type::f64 ? Type::f64 : Type::b32)) return false;
     out.target = static_cast<std::uint32_t>(number);
     out.sub = static_cast<std::uint8_t>(which);
     out.sub2 = *layout == "col";
