@@ -315,7 +315,7 @@ TEST(Evidence, CreditNeedsTheExpectedCounters) {
     const Profile after = profile_of(task, testing::softmax_block_per_row(4096, 4096));
     const Attempted attempt{"a1", "a2", "refine", "2026-01-01T00:00:00.000Z", ""};
     Evidence e = judge(skill, before, after, attempt);
-    EXPECT_EQ(e.outcome, Outcome::credited);
+    EXPECT_EQ(e.outcome, SkillOutcome::credited);
     EXPECT_GT(e.speedup, 3);
     EXPECT_EQ(e.how, How::modelled);
     EXPECT_EQ(e.shape_class, "M=2^12,N=2^12");
@@ -325,12 +325,12 @@ TEST(Evidence, CreditNeedsTheExpectedCounters) {
     // Faster, but the access pattern is what it was: luck.
     ExecutedKernel smaller = testing::softmax_thread_per_row(4096, 1024);
     e = judge(skill, before, profile_of(task, smaller), attempt);
-    EXPECT_EQ(e.outcome, Outcome::lucky);
+    EXPECT_EQ(e.outcome, SkillOutcome::lucky);
     EXPECT_FALSE(e.moves[0].moved);
-    EXPECT_EQ(judge(skill, before, before, attempt).outcome, Outcome::no_gain);
-    EXPECT_EQ(judge(skill, after, before, attempt).outcome, Outcome::worse);
+    EXPECT_EQ(judge(skill, before, before, attempt).outcome, SkillOutcome::no_gain);
+    EXPECT_EQ(judge(skill, after, before, attempt).outcome, SkillOutcome::worse);
     e = judge_failure(skill, before, {"a1", "a3", "refine", "", "shared-race"});
-    EXPECT_EQ(e.outcome, Outcome::failed);
+    EXPECT_EQ(e.outcome, SkillOutcome::failed);
     EXPECT_EQ(e.failure_code, "shared-race");
     EXPECT_EQ(e.speedup, 0);
 }
@@ -376,7 +376,7 @@ TEST_F(Folder, EvidenceIsAppendedAndATornLineIsSkipped) {
     EXPECT_EQ(book->skipped.size(), 2u);
 }
 
-Evidence record(const Skill& skill, Outcome outcome, double speedup) {
+Evidence record(const Skill& skill, SkillOutcome outcome, double speedup) {
     Evidence e;
     e.skill = skill.id;
     e.version_hash = skill.hash;
@@ -411,25 +411,26 @@ TEST(Selection, EvidenceMovesTheRanking) {
     const auto first_with = [&](std::vector<Evidence> records) {
         return select(verdicts, context, records)[0].verdict.skill->id;
     };
-    EXPECT_EQ(first_with({record(*b, Outcome::credited, 2)}), "b.rule");
-    EXPECT_EQ(first_with({record(*b, Outcome::lucky, 2)}), "a.rule") << "luck is no credit";
-    EXPECT_EQ(first_with({record(*a, Outcome::worse, 0.5)}), "b.rule");
-    Evidence old = record(*b, Outcome::credited, 4);
+    EXPECT_EQ(first_with({record(*b, SkillOutcome::credited, 2)}), "b.rule");
+    EXPECT_EQ(first_with({record(*b, SkillOutcome::lucky, 2)}), "a.rule") << "luck is no credit";
+    EXPECT_EQ(first_with({record(*a, SkillOutcome::worse, 0.5)}), "b.rule");
+    Evidence old = record(*b, SkillOutcome::credited, 4);
     old.version_hash = "another text";
     EXPECT_EQ(first_with({old}), "a.rule") << "evidence belongs to the rule's text";
     // Failing often costs.
-    std::vector<Evidence> records{record(*a, Outcome::credited, 2), record(*b, Outcome::credited, 2)};
-    for (int i = 0; i < 4; ++i) records.push_back(record(*a, Outcome::failed, 0));
+    std::vector<Evidence> records{record(*a, SkillOutcome::credited, 2),
+                                  record(*b, SkillOutcome::credited, 2)};
+    for (int i = 0; i < 4; ++i) records.push_back(record(*a, SkillOutcome::failed, 0));
     EXPECT_EQ(first_with(records), "b.rule");
 }
 
 TEST(Selection, FewRecordsAreShrunk) {
     const auto skill = parse_skill(rule_text(), "a.lua");
-    const double one = standing_of(*skill, {record(*skill, Outcome::credited, 4)}, 0).log_speedup;
+    const double one = standing_of(*skill, {record(*skill, SkillOutcome::credited, 4)}, 0).log_speedup;
     EXPECT_NEAR(one, std::log(4.0) / 3, 1e-12);
-    std::vector<Evidence> many(50, record(*skill, Outcome::credited, 4));
+    std::vector<Evidence> many(50, record(*skill, SkillOutcome::credited, 4));
     EXPECT_NEAR(standing_of(*skill, many, 0).log_speedup, std::log(4.0), 0.1);
-    EXPECT_NEAR(standing_of(*skill, {record(*skill, Outcome::credited, 1e30)}, 0).log_speedup, 1, 1e-12);
+    EXPECT_NEAR(standing_of(*skill, {record(*skill, SkillOutcome::credited, 1e30)}, 0).log_speedup, 1, 1e-12);
     EXPECT_EQ(standing_of(*skill, {}, 0.7).log_speedup, 0.7);
 }
 
@@ -444,7 +445,7 @@ TEST(Selection, TheMoreSpecificOfEqualRulesGoesFirst) {
               "z.rule");
     EXPECT_EQ(standing_text(select({evaluate(*a, context)}, context, {})[0]), "a.rule: not tried yet");
     EXPECT_THAT(
-        standing_text(select({evaluate(*a, context)}, context, {record(*a, Outcome::credited, 2)})[0]),
+        standing_text(select({evaluate(*a, context)}, context, {record(*a, SkillOutcome::credited, 2)})[0]),
         HasSubstr("tried 1 time, 1 credited; about"));
 }
 
