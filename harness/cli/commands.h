@@ -28,8 +28,8 @@ struct ProfileCall {
 Exit run_profile(const Global& global, const ProfileCall& call);
 
 struct RunCall {
-    std::string task;  // may be empty with --resume
-    std::string author = "openai";
+    std::string task;    // may be empty with --resume
+    std::string author;  // empty: openai, or what the resumed run had
     std::string model;
     WorkbenchOptions bench;
     std::string budget;

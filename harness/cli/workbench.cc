@@ -58,8 +58,10 @@ Result<Task, Refusal> Workbench::task(const std::string& given) const {
 Result<std::unique_ptr<Expectations>, Refusal> Workbench::expectations(const Task& task) const {
     if (task.reference_code) {
         // A page's own CUDA needs the compiler before anything else does; say so when it is not there.
-        const CompileOutcome probe =
-            compiler->compile(CompileRequest{"extern \"C\" __global__ void k() {}", "probe.cu"});
+        CompileRequest empty;
+        empty.source = "extern \"C\" __global__ void k() {}";
+        empty.file = "probe.cu";
+        const CompileOutcome probe = compiler->compile(empty);
         if (probe.environment) return Refusal{Exit::missing, *probe.environment};
     }
     auto made = make_expectations(task, *compiler, *device);

@@ -47,6 +47,7 @@ std::map<std::string, double> derive(const ExecutedKernel& run, const KernelEsti
     put("load_bytes_per_request", double(c.global_load_bytes), double(c.global_load_requests));
     put("staged_share", double(c.shared_store_requests + c.cp_async_requests),
         double(c.global_load_requests));
+    put("async_share", double(c.cp_async_requests), double(c.global_load_requests));
     put("conflict_share", double(c.shared_load_conflicts + c.shared_store_conflicts), wavefronts);
     put("active_lanes", double(c.thread_instructions), double(c.warp_instructions));
     put("divergent_share", double(c.divergent_branches), double(c.branches));
@@ -173,6 +174,12 @@ const CounterValue* Profile::counter(const std::string& name) const {
         for (const CounterValue& value : kernel->counters)
             if (value.name == name) return &value;
     return nullptr;
+}
+
+std::vector<std::string> counter_names() {
+    std::vector<std::string> names;
+    for (const CounterValue& counter : profile_kernel({}, {}).counters) names.push_back(counter.name);
+    return names;
 }
 
 std::optional<double> Profile::metric(const std::string& name) const {

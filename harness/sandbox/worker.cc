@@ -52,6 +52,11 @@ int serve(WorkerHandler& handler) {
     }
 }
 
+class Idle final : public WorkerHandler {
+  public:
+    Message handle(Message) override { return {}; }
+};
+
 // The built-in kind that becomes an outside command once the sandbox has closed.
 [[noreturn]] void become_command(const Json& configuration, const SandboxReport& report) {
     std::vector<std::string> arguments, environment;
@@ -91,7 +96,9 @@ int run_worker(const std::string& kind, const WorkerTable& table) {
     const Json& configuration = header.at("configuration");
 
     std::unique_ptr<WorkerHandler> handler;
-    if (kind != command_worker_kind) {
+    if (kind == probe_worker_kind) {
+        handler = std::make_unique<Idle>();
+    } else if (kind != command_worker_kind) {
         const auto entry = table.find(kind);
         if (entry == table.end()) refuse(Error{fmt::format("this program has no worker of kind `{}`", kind)});
         handler = entry->second();

@@ -55,7 +55,7 @@ void read_plan(const std::string& plan, ParsedAnswer& answer) {
     }
     answer.idea = clipped(answer.idea, 200);
     const std::string skills = labelled(plan, "skills");
-    if (lower(skills) == "none") return;
+    if (lower(skills).starts_with("none")) return;
     std::string word;
     for (const char c : skills + ",") {
         if (c == ',' || c == ' ' || c == ';') {

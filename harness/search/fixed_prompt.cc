@@ -8,13 +8,24 @@ namespace kernelwright::search {
 namespace {
 
 constexpr const char* system_text =
-    R"(You write CUDA kernels that are compiled, executed and checked by a machine, turn by turn. Nothing you say about a kernel counts; only what the checks and the counters show does. Correctness comes first, then time. Each message tells you all there is to know: the task, where the search stands, what the last check found. Answer in exactly the form that is asked for.)";
+    "You write CUDA kernels that are compiled, executed and checked by a machine, turn by turn. Nothing you "
+    "say about a kernel counts; only what the checks and the counters show does. Correctness comes first, "
+    "then time. Each message tells you all there is to know: the task, where the search stands, what the "
+    "last "
+    "check found. Answer in exactly the form that is asked for.";
 
-constexpr const char* form_text = R"(# What happens to your answer
+// clang-format off
+constexpr const char* form_text = R"text(# What happens to your answer
 
-Your answer holds a short plan and one candidate: CUDA C++ for NVRTC without host code. It is compiled for the device below, launched as its launch plan says, and checked in this order; the first stage that fails is what you are told about:
-plan (the launch plan), policy, compile, launch, sanitize (out-of-bounds, misaligned and uninitialised accesses, data races in shared memory and between blocks, barriers that not all threads reach, deadlock), numerics (against a reference in double precision, with an error bound that a sound implementation in the task's precision meets), integrity (inputs unchanged, nothing carried over between launches), limits (time, instructions, memory).
-It is checked on all shapes below and on others within the symbols' ranges, with several draws of data: ordinary, ties, very large and very small values, values with a large common offset, signed zeros. A candidate that passes is then profiled on the tune shapes, and the search is for the least time there.
+Your answer holds a short plan and one candidate: CUDA C++ for NVRTC without host code. It is compiled for the device below, launched as its launch plan says, and checked in this order; you are told about the first stage that fails:
+- plan: the launch plan itself
+- policy, compile, launch
+- sanitize: out-of-bounds, misaligned and uninitialised accesses, data races in shared memory and between blocks, barriers that not all threads reach, deadlock
+- numerics: against a reference in double precision, with an error bound that a sound implementation in the task's precision meets
+- integrity: inputs unchanged, nothing carried over between launches
+- limits: time, instructions, memory
+
+It is checked on all shapes below and on others within the symbols' ranges, with several draws of data: ordinary values, ties, very large and very small values, values with a large common offset, signed zeros. A candidate that passes is then profiled on the shapes that are to be fast, and the search is for the least time there.
 
 # The form of a candidate
 
@@ -23,47 +34,32 @@ A block comment that begins with the word kernelwright holds the launch plan in 
 ```cuda
 /* kernelwright
 scratch:
-  partial: {dtype: f32, shape: [M, "ceil_div(N, 1024)"]
-}
-kernels : -name : reduce_tiles grid : [ "ceil_div(N, 1024)", M, 1 ] block : [ 256, 1, 1 ] shared : 0 args
-    : [ x, partial, M, N ] -
-      name : finish_rows grid : [M] block : [128] args
-    : [ partial, y, M, N ] *
-      / extern "C" __global__ void reduce_tiles(const float* x, float* partial, int M, int N) { /* ... */
-}
-extern "C" __global__ void finish_rows(const float* partial, float* y, int M, int N) { /* ... */
-}
+  partial: {dtype: f32, shape: [M, "ceil_div(N, 1024)"]}
+kernels:
+  - name: reduce_tiles
+    grid: ["ceil_div(N, 1024)", M, 1]
+    block: [256, 1, 1]
+    shared: 0
+    args: [x, partial, M, N]
+  - name: finish_rows
+    grid: [M]
+    block: [128]
+    args: [partial, y, M, N]
+*/
+extern "C" __global__ void reduce_tiles(const float* x, float* partial, int M, int N) { /* ... */ }
+extern "C" __global__ void finish_rows(const float* partial, float* y, int M, int N) { /* ... */ }
 ```
 
-    - Kernels run in the order listed,
-    each after the one before has finished. `name` is the symbol, so write extern "C",
-    or a C++ name expression such as `kernel<float, 4>` that is then instantiated
-                .- `grid` and `block` have one to three entries. `shared` is dynamic shared memory in bytes;
-above 48 KiB is opted in by itself.- `args` in the order of the
-        kernel's parameters: an input, output, scratch, symbol or param by name, a literal, `null`, an expression, or {value: EXPR, dtype: f16}. Widths follow the compiled kernel; a value that does not fit fails. - Expressions know
-            the symbols,
-    the params, integers, +-* / % (), comparisons, && || !, ?:, min max ceil_div next_pow2,
-    and of the device sm_count, smem_optin, cc,
-    resident_blocks(KERNEL).Division rounds down.Quote an expression that holds a comma.- `when
-    : "N % 4 == 0"` on a kernel skips it where the guard does not hold; several plan comments in one file, each with a `when`, are variants of which the first that holds is launched. Some plan must hold for every shape.
-- Also: `cooperative: true` (needed for grid-wide synchronisation), `cluster: [..]`, `constants: {
-c_symbol:
-    tensor
-}
-`, plan keys `defines : {
-TILE:
-    64
-}
-`, `options : [ --use_fast_math, --maxrregcount = 64, --fmad = false ]`, `target : sm_90a`, `tensormaps`.-
-                                                                                                Every buffer starts
-                                                                                                    at a multiple
-                                                                                                        of 256 bytes;
-tensors are row -
-    major and dense unless the task says
-        otherwise.Rows inside a tensor are only as aligned as their length makes
-            them.Outputs and scratch hold garbage before the first kernel.-
-    Headers of the CUDA toolkit can be included; of the C and C++ library there are only small stubs (stdint, math, float, limits, assert, type_traits, stdio). No libraries, no host code, no files.
-#The form of your answer
+- Kernels run in the order listed, each after the one before has finished. `name` is the symbol, so write extern "C", or a C++ name expression such as `kernel<float, 4>` that is then instantiated.
+- `grid` and `block` have one to three entries. `shared` is dynamic shared memory in bytes; above 48 KiB is opted in by itself.
+- `args` in the order of the kernel's parameters: an input, output, scratch, symbol or param by name, a literal, `null`, an expression, or {value: EXPR, dtype: f16}. Widths follow the compiled kernel; a value that does not fit fails.
+- Expressions know the symbols, the params, integers, + - * / % ( ), comparisons, && || !, ?:, min max ceil_div next_pow2, and of the device sm_count, smem_optin, cc, resident_blocks(KERNEL). Division rounds down. Quote an expression that holds a comma.
+- `when: "N % 4 == 0"` on a kernel skips it where the guard does not hold; several plan comments in one file, each with a `when`, are variants of which the first that holds is launched. Some plan must hold for every shape.
+- Also: `cooperative: true` (needed for grid-wide synchronisation), `cluster: [..]`, `constants: {c_symbol: tensor}`; keys of the plan: `defines: {TILE: 64}`, `options: [--use_fast_math, --maxrregcount=64, --fmad=false]`, `target: sm_90a`, `tensormaps`.
+- Every buffer starts at a multiple of 256 bytes; tensors are row-major and dense unless the task says otherwise. A row inside a tensor is only as aligned as its length makes it. Outputs and scratch hold garbage before the first kernel.
+- Headers of the CUDA toolkit can be included; of the C and C++ library there are only small stubs (stdint, math, float, limits, assert, type_traits, stdio). No libraries, no host code, no files.
+
+# The form of your answer
 
 First the plan, each line starting with its label:
 Idea: one line that names the approach
@@ -73,8 +69,9 @@ Data: what is read and written, how often, through which memory
 Bound: what you expect to limit the time, and why
 Skills: the ids of the offered skills that you follow, or none
 
-Then exactly one fenced cuda block with the whole candidate, its launch plan included. No other code block that holds a kernel, no alternatives, nothing left out: what is not in the block does not exist.
-)";
+Then exactly one fenced block marked cuda with the whole candidate, its launch plan included. No other code block that holds a kernel, no alternatives, nothing left out: what is not in the block does not exist.
+)text";
+// clang-format on
 
 std::string shape_text(const std::vector<Expression>& shape) {
     std::string out = "[";

@@ -173,6 +173,7 @@ class Search {
         if (run_.spent.is_object()) {
             if (Status s = meter_->restore(run_.spent); !s) return broken_record(s.error());
         }
+        if (auto kept = keep_winner(); !kept) return kept;
         Json fields{{"budget", budgets_json(config_.budget)}, {"versions", config_.versions}};
         return append("run.resumed", std::move(fields));
     }
@@ -483,15 +484,21 @@ class Search {
             !s) {
             return s;
         }
-        const Attempt* best = run_.best();
-        if (best != nullptr && best->number == number) {
-            const auto source = source_of(best);
-            if (!source) return source.error();
-            // A copy for people; the record holds the source.
-            const Status written = write_file_atomic(parts_.run->folder() / "best.cu", *source);
-            if (!written) message("warning: " + written.error().str());
-        }
+        if (auto s = keep_winner(); !s) return s;
         message(finished_line(*run_.find(number)));
+        return Done{};
+    }
+
+    // A copy of the winner for people; the record holds the source. Made again where a crash came before it.
+    Step<Done> keep_winner() {
+        const Attempt* best = run_.best();
+        if (best == nullptr) return Done{};
+        const auto source = source_of(best);
+        if (!source) return source.error();
+        const auto file = parts_.run->folder() / "winner.cu";
+        const auto there = read_file(file);
+        if (there.ok() && *there == *source) return Done{};
+        if (Status s = write_file_atomic(file, *source); !s) message("warning: " + s.error().str());
         return Done{};
     }
 

@@ -13,7 +13,7 @@
 namespace kernelwright {
 namespace {
 
-std::size_t bytes_of(const Expectation& e) {
+std::size_t bytes_of(const CaseExpectation& e) {
     std::size_t bytes = 0;
     for (const Tensor& t : e.inputs) bytes += t.data.size();
     for (const Expected& o : e.outputs) bytes += o.value.size() * 16 + o.integer.size() * 8;
@@ -25,7 +25,7 @@ class CachedExpectations final : public Expectations {
     CachedExpectations(Task task, std::unique_ptr<CudaReference> cuda)
         : task_(std::move(task)), cuda_(std::move(cuda)) {}
 
-    Result<std::shared_ptr<const Expectation>> get(const SymbolValues& symbols, const std::string& case_name,
+    Result<std::shared_ptr<const CaseExpectation>> get(const SymbolValues& symbols, const std::string& case_name,
                                                    std::uint64_t seed) override {
         const std::string key = fmt::format("{}|{}|{}", Json(symbols).dump(), case_name, seed);
         // One lock over the computation too: whoever asks for what is being computed waits for it.
@@ -37,7 +37,7 @@ class CachedExpectations final : public Expectations {
         }
         auto made = make(symbols, case_name, seed);
         if (!made) return made.error();
-        auto expectation = std::make_shared<const Expectation>(std::move(*made));
+        auto expectation = std::make_shared<const CaseExpectation>(std::move(*made));
         kept_bytes_ += bytes_of(*expectation);
         kept_.push_front({key, expectation});
         while (kept_bytes_ > cache_bytes && kept_.size() > 1) {
@@ -69,8 +69,8 @@ class CachedExpectations final : public Expectations {
         return out;
     }
 
-    Result<Expectation> make(const SymbolValues& symbols, const std::string& case_name, std::uint64_t seed) {
-        Expectation e;
+    Result<CaseExpectation> make(const SymbolValues& symbols, const std::string& case_name, std::uint64_t seed) {
+        CaseExpectation e;
         auto inputs = draw_inputs(task_, symbols, case_name, seed);
         if (!inputs) return inputs.error();
         e.inputs = std::move(*inputs);
@@ -104,7 +104,7 @@ class CachedExpectations final : public Expectations {
 
     struct Kept {
         std::string key;
-        std::shared_ptr<const Expectation> expectation;
+        std::shared_ptr<const CaseExpectation> expectation;
     };
 
     Task task_;

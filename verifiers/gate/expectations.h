@@ -16,7 +16,7 @@
 
 namespace kernelwright {
 
-struct Expectation {
+struct CaseExpectation {
     std::vector<Tensor> inputs;     // in the page's order
     std::vector<Expected> outputs;  // in the page's order
 };
@@ -25,7 +25,7 @@ class Expectations {
   public:
     virtual ~Expectations() = default;
     // The same object for the same arguments; kept while memory allows.
-    virtual Result<std::shared_ptr<const Expectation>> get(const SymbolValues& symbols,
+    virtual Result<std::shared_ptr<const CaseExpectation>> get(const SymbolValues& symbols,
                                                            const std::string& case_name,
                                                            std::uint64_t seed) = 0;
     // Can the reference of this shape be computed within a check's time?

@@ -228,7 +228,7 @@ class Check {
     }
 
     Job job_for(const BoundPlan& bound, const PlanBuild& build, const SymbolValues& symbols, const Case& c,
-                const Expectation& expectation) const {
+                const CaseExpectation& expectation) const {
         Job job = make_job(task_, bound, expectation.inputs);
         job.lowered_names = build.build->lowered_names;
         job.limits = to_emulator_limits(build.facts);
@@ -280,7 +280,7 @@ class Check {
 
     // Is a wrong answer wrong by itself, or because of an earlier launch or of the order in which blocks ran?
     void classify(std::vector<Diagnostic>& found, const BoundPlan& bound, PlanBuild& build,
-                  const SymbolValues& symbols, const Case& c, const Expectation& expectation) {
+                  const SymbolValues& symbols, const Case& c, const CaseExpectation& expectation) {
         const auto right_when = [&](const Case& again, bool reload) {
             if (reload) build.session->reload();
             const auto outcome = build.session->run(job_for(bound, build, symbols, again, expectation));
@@ -311,7 +311,7 @@ class Check {
     }
 
     std::vector<Diagnostic> compare_outputs(const JobOutcome& outcome, const SymbolValues& symbols,
-                                            const Expectation& expectation, bool sampled = false) const {
+                                            const CaseExpectation& expectation, bool sampled = false) const {
         std::vector<Diagnostic> found;
         for (std::size_t i = 0; i < task_.outputs.size(); ++i) {
             const TensorSpec& spec = task_.outputs[i];
@@ -330,12 +330,30 @@ class Check {
                 how.inputs.emplace_back(task_.inputs[k].name, &expectation.inputs[k]);
             const Comparison comparison = compare(expectation.outputs[i], got.tensor, how);
             if (comparison.ok()) continue;
-            Diagnostic d = plain(comparison.rule, Stage::numerics, comparison.message);
+            Diagnostic d =
+                plain(comparison.rule, Stage::numerics, comparison.message + input_ranges(expectation));
             d.hint = comparison.hint;
             d.line = last_kernel_line();
             found.push_back(std::move(d));
         }
         return found;
+    }
+
+    // "; inputs here: x from -3.1 to 2.9": what a draw looks like tells an author more than its name.
+    std::string input_ranges(const CaseExpectation& expectation) const {
+        std::string out;
+        for (std::size_t k = 0; k < task_.inputs.size() && k < 4; ++k) {
+            const Tensor& t = expectation.inputs[k];
+            double low = 0, high = 0;
+            for (std::int64_t i = 0; i < t.count(); ++i) {
+                const double v = t.at(i);
+                if (i == 0 || v < low) low = v;
+                if (i == 0 || v > high) high = v;
+            }
+            out += fmt::format("{} {} from {:.4g} to {:.4g}", out.empty() ? "; inputs here:" : ",",
+                               task_.inputs[k].name, low, high);
+        }
+        return out;
     }
 
     // ---- tune shapes: counted, and verified as far as is affordable ----
@@ -351,8 +369,8 @@ class Check {
         }
         if (options_.progress) options_.progress(fmt::format("{}: tune shape", shape_text(symbols)));
         Case c{"normal", options_.seed, false, true};
-        Expectation inputs_only;
-        std::shared_ptr<const Expectation> expectation;
+        CaseExpectation inputs_only;
+        std::shared_ptr<const CaseExpectation> expectation;
         if (parts_.expectations.affordable(symbols)) {
             auto got = parts_.expectations.get(symbols, c.name, c.seed);
             if (!got) {
@@ -368,7 +386,7 @@ class Check {
             }
             inputs_only.inputs = std::move(*inputs);
         }
-        const Expectation& use = expectation ? *expectation : inputs_only;
+        const CaseExpectation& use = expectation ? *expectation : inputs_only;
         Job job = job_for(*bound, build, symbols, c, use);
         job.count = true;
         job.check_races = false;

@@ -439,7 +439,7 @@ Result<std::vector<Expected>> expected_outputs(const Task& task, const SymbolVal
     return compute_reference(task.op, task.params, inputs, operands, dtypes, *shapes);
 }
 
-Result<Work> task_work(const Task& task, const SymbolValues& symbols) {
+Result<OpWork> task_work(const Task& task, const SymbolValues& symbols) {
     const auto in = shapes_of(task.inputs, symbols);
     if (!in) return in.error();
     const auto out = shapes_of(task.outputs, symbols);

@@ -82,11 +82,11 @@ std::vector<std::string> result_names(const std::string& op);
 
 // Work of one evaluation for the roofline: floating-point operations (an fma is two) and the bytes that must
 // move.
-struct Work {
+struct OpWork {
     double flops = 0;
     double bytes = 0;
 };
-Work reference_work(const std::string& op, const Json& params, const std::vector<OutputSpec>& inputs,
+OpWork reference_work(const std::string& op, const Json& params, const std::vector<OutputSpec>& inputs,
                     const std::vector<OutputSpec>& outputs);
 
 }  // namespace kernelwright

@@ -350,7 +350,7 @@ Status check_results(const Call& call, const Op& op, const std::vector<Shape>& s
         };
         if (rule.kind == ResultKind::index && !is_integer(dtype)) return wrong("integers");
         if (rule.kind == ResultKind::floating && !is_float(dtype)) return wrong("fractions");
-        if (rule.kind != ResultKind::index && rule.kind != ResultKind::floating && !is_float(dtype) &&
+        if (rule.kind != ResultKind::index && rule.kind != ResultKind::quantized && !is_float(dtype) &&
             !call.integral()) {
             return wrong("fractions");
         }
@@ -519,9 +519,9 @@ Result<Json> effective_params(const std::string& op, const Json& params,
     return out;
 }
 
-Work reference_work(const std::string& op, const Json& params, const std::vector<OutputSpec>& inputs,
+OpWork reference_work(const std::string& op, const Json& params, const std::vector<OutputSpec>& inputs,
                     const std::vector<OutputSpec>& outputs) {
-    Work work;
+    OpWork work;
     for (const OutputSpec& spec : inputs) {
         work.bytes += static_cast<double>(storage_bytes(spec.dtype, element_count(spec.shape)));
     }

@@ -8,6 +8,8 @@ namespace emulator::exec {
 // The frame of `function` for `lanes`, called from `parent` (null: a kernel). Null after a stack-overflow fault.
 Frame* push_frame(Warp& w, const FunctionCode& function, Frame* parent, const Instr* call, std::uint32_t return_pc,
                   Mask lanes);
+// The kernel's frame of a warp that ran before, as new.
+Frame* reuse_frame(Warp& w, Mask lanes);
 void release_frame(Warp& w, Frame* frame);
 
 // Each changes fragments and pcs itself. `f` is the executing fragment, `exec` the lanes that do it.

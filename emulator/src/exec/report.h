@@ -20,6 +20,12 @@ struct OtherParty {
     bool has_thread = true;
 };
 
+// True (and counted) when a fault of this rule at these two places was reported before.
+bool repeated(Launch& launch, const char* rule, std::uint32_t id, std::uint32_t other_id);
+// "4 bytes at offset 64 of `x`": buffer null with shared: a shared variable, else local memory.
+std::string describe(const Launch& launch, const Buffer* buffer, bool shared, std::uint64_t address,
+                     std::uint32_t bytes);
+
 void report(Warp& warp, const char* rule, const Instr& instr, int lane, std::string message, bool fatal,
             const OtherParty* other = nullptr);
 void report_id(Launch& launch, const char* rule, std::uint32_t id, std::uint64_t block, std::uint32_t thread,

@@ -47,6 +47,7 @@ struct Fragment {
     std::uint32_t pc = 0;
     Frame* frame = nullptr;
     State state = State::ready;
+    bool arrived = false;  // at_barrier: counted there
     std::uint64_t last_run = 0;       // the warp's instruction count when it last ran
     std::uint64_t sync_accesses = 0;  // atomics, volatile and acquire accesses since another fragment ran
 };
@@ -79,21 +80,25 @@ struct Warp {
     std::uint64_t instructions = 0, global_loads = 0;
     std::uint64_t yield_at = 0;
     std::byte* local = nullptr;              // lane i at i * Launch::local_stride
+    Pages local_storage;
     std::uint64_t* local_written = nullptr;  // one bit per byte, same layout
     // happens-before within the block
     std::vector<std::uint32_t> clock;               // by warp: what of it is ordered before this warp
     std::uint32_t floor = 0;                        // all of the block up to here is ordered before this warp
     std::uint32_t sync_count = 0;                   // warp-level synchronisations so far
     std::array<std::uint32_t, kLanes> lane_sync{};  // value of sync_count at the lane's last one
+    std::uint64_t acquired_location = 0, acquired_changes = 0;
     // cp.async: the open group and the committed ones, oldest first
     AsyncGroup open_group;
     std::vector<AsyncGroup> groups;
     // waiting without progress
     const Instr* last_sync = nullptr;  // the last sync-relevant read, and what it read
     std::uint64_t last_sync_address = 0;
+    std::vector<std::uint64_t> sync_watch;  // while probing: every lane's address
     std::uint32_t last_sync_lane = 0;
     std::uint64_t sync_accesses = 0;  // in this time slice
     std::uint64_t stuck_hash = 0, stuck_steps = 0, stuck_limit = 0;
+    std::uint64_t local_changes = 0;  // stores to local memory
     bool stuck = false;
 
     bool done() const { return live == 0; }
@@ -127,6 +132,7 @@ struct Block {
     Pages storage;
     // happens-before
     std::uint32_t now = 0;                                  // stamp of accesses being made
+    std::uint64_t version = 0;    // of what a release gives: grows with published and seen
     std::uint32_t published = 0;                            // accesses up to here were followed by a fence
     std::unordered_map<std::uint64_t, std::uint32_t> seen;  // other block -> stamp ordered before this one
     std::uint32_t seen_all = 0;                             // every block up to here (grid-wide sync)
@@ -135,9 +141,9 @@ struct Block {
     std::uint64_t writes = 0;  // stores and atomics that changed something, barriers, exits
     std::uint64_t idle = 0;    // instructions since writes last moved
     bool started_for_waiting = false;
-    bool waiting = false;  // found to wait for another block
-    bool finished = false;
-    std::uint64_t started_at = 0;
+    bool waiting = false;           // found to wait for another block
+    bool waited_for_start = false;  // ... and a block was started because of it
+    std::uint64_t waiting_since = 0;
 };
 
 struct InstrCounters {
@@ -150,8 +156,9 @@ struct AccessCounters {
     std::uint64_t divergent = 0, flops = 0, constants = 0;
 };
 
-struct SyncLocation {  // what a sync-relevant write released
+struct SyncLocation {  // what sync-relevant writes released: block -> stamp
     std::unordered_map<std::uint64_t, std::uint32_t> blocks;
+    std::uint64_t last_block = ~std::uint64_t{0}, last_version = 0, changes = 0;
 };
 
 struct Watch {  // an address that a waiting block reads again and again
@@ -196,11 +203,14 @@ struct Launch {
     std::vector<InstrCounters> executed;  // by Instr::id
     std::vector<AccessCounters> accesses;
     std::uint64_t instructions = 0;
+    std::uint64_t switches = 0;  // times that another block came to run and changed memory
     std::uint64_t blocks_launched = 0, warps_launched = 0;
     std::uint64_t max_warp_instructions = 0, max_global_loads = 0;
     std::uint64_t barrier_arrivals = 0;
     std::uint64_t async_requests = 0, async_bytes = 0;
 
+    std::uint32_t race_serial = 0;
+    std::uint64_t shadow_pages = 0;  // that may still be made
     std::uint32_t stamp = 1;  // the next free one, for Block::now
     std::unordered_map<std::uint64_t, SyncLocation> sync_locations;
     std::map<std::pair<std::string, std::uint64_t>, std::size_t> fault_index;  // (rule, places) -> faults[]
@@ -209,7 +219,6 @@ struct Launch {
     std::vector<Origin> origins;  // taint origin n is origins[n - 1]
     std::map<std::uint32_t, std::uint32_t> origin_by_id;
     std::uint64_t heap_bytes = 0;
-    std::vector<std::unique_ptr<Block>> resident;
 };
 
 // Where a code address points: function pointers are kFunctionTag + number.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "emulator/src/tensor/arithmetic.h"
 
@@ -11,6 +12,11 @@ namespace {
 constexpr int kColumns = 8;  // outputs that are worked on together
 constexpr int kMaxTerms = 32 * 32;
 constexpr int kZeroExponent = -126;
+
+// The eight columns side by side; the compiler cuts it to the registers that there are.
+typedef std::int32_t Ints __attribute__((vector_size(32)));
+typedef std::uint32_t Words __attribute__((vector_size(32)));
+inline void load(Ints& to, const std::int32_t* from) { std::memcpy(&to, from, sizeof to); }
 
 // A matrix cut into significands and exponents: value = significand * 2^(exponent - mantissa).
 struct Cut {
@@ -101,6 +107,34 @@ inline std::int32_t align(std::int32_t significand, int left, int right, std::in
     return (cut_off ^ negative) - negative;
 }
 
+// The same for eight terms; `right` is none, as always when products are cut.
+inline void add_aligned(Ints& sum, const Ints& significand, int left, const Ints& distance) {
+    const Ints negative = significand >> 31;
+    const Words magnitude = (Words)((significand ^ negative) - negative) << left;
+    const Ints shift = distance > 31 ? Ints{} + 31 : distance;
+    sum += ((Ints)(magnitude >> (Words)shift) ^ negative) - negative;
+}
+
+// finish() of eight sums to f32 at once; false, with nothing written, when one of them is subnormal or too
+// large and needs the long way.
+bool finish_normal(const std::int32_t* total, const std::int32_t* top, int fraction_bits,
+                   std::uint32_t* sum) {
+    constexpr std::int64_t least = std::bit_cast<std::int64_t>(0x1p-126);
+    constexpr std::int64_t beyond = std::bit_cast<std::int64_t>(0x1p128);
+    std::uint32_t result[kColumns];
+    bool good = true;
+    for (int j = 0; j < kColumns; ++j) {
+        const double value = total[j] * power_of_two(top[j] - fraction_bits);
+        const auto bits = std::bit_cast<std::int64_t>(value);
+        const std::int64_t magnitude = bits & INT64_MAX;
+        good = good & ((magnitude == 0) | ((magnitude >= least) & (magnitude < beyond)));
+        result[j] = std::bit_cast<std::uint32_t>(
+            static_cast<float>(std::bit_cast<double>(bits & ~std::int64_t{0x1fffffff})));
+    }
+    if (good) std::copy_n(result, kColumns, sum);
+    return good;
+}
+
 }  // namespace
 
 void multiply_float(const FloatRecipe& recipe, int m, int n, int k, const std::uint32_t* a,
@@ -111,7 +145,7 @@ void multiply_float(const FloatRecipe& recipe, int m, int n, int k, const std::u
     const FloatFormat output = recipe.output_f16 ? kF16 : kF32;
     const int product_fraction = recipe.a.mantissa + recipe.b.mantissa;
     const int left = std::max(0, recipe.fraction_bits - product_fraction);
-    const int right = std::max(0, product_fraction - recipe.fraction_bits);
+    const int right = 0;  // a product never has more fraction bits than are kept
     const int c_left = std::max(0, recipe.fraction_bits - output.mantissa);
     const int c_right = std::max(0, output.mantissa - recipe.fraction_bits);
     for (int i = 0; i < m; ++i) {
@@ -160,28 +194,51 @@ void multiply_float(const FloatRecipe& recipe, int m, int n, int k, const std::u
                     }
                     continue;
                 }
-                std::copy_n(c_exponent, kColumns, top);
+                Ints highest, c_exponents, c_significands;
+                load(c_exponents, c_exponent);
+                load(c_significands, c_significand);
+                highest = c_exponents;
                 for (int p = start; p < end; ++p) {
-                    const std::int32_t e = ca.exponent[i * k + p];
-                    const std::int32_t* eb = cb.exponent + p * n + column;
-                    for (int j = 0; j < kColumns; ++j) top[j] = std::max(top[j], e + eb[j]);
+                    Ints e;
+                    load(e, cb.exponent + p * n + column);
+                    e += ca.exponent[i * k + p];
+                    highest = highest > e ? highest : e;
                 }
-                // Eight terms below 2^27 fit 32 bits; longer chunks are summed in parts.
-                std::int64_t total[kColumns];
-                for (int j = 0; j < kColumns; ++j) {
-                    total[j] = align(c_significand[j], c_left, c_right, top[j] - c_exponent[j]);
-                }
-                for (int part = start; part < end; part += 8) {
-                    alignas(32) std::int32_t partial[kColumns] = {};
-                    for (int p = part; p < std::min(end, part + 8); ++p) {
-                        const std::int32_t s = ca.significand[i * k + p], e = ca.exponent[i * k + p];
-                        const std::int32_t* sb = cb.significand + p * n + column;
-                        const std::int32_t* eb = cb.exponent + p * n + column;
-                        for (int j = 0; j < kColumns; ++j) {
-                            partial[j] += align(s * sb[j], left, right, top[j] - e - eb[j]);
-                        }
+                const auto add_terms = [&](Ints& partial, int first, int last) {
+                    for (int p = first; p < last; ++p) {
+                        Ints significand, e;
+                        load(significand, cb.significand + p * n + column);
+                        load(e, cb.exponent + p * n + column);
+                        add_aligned(partial, significand * ca.significand[i * k + p], left,
+                                    highest - e - ca.exponent[i * k + p]);
                     }
-                    for (int j = 0; j < kColumns; ++j) total[j] += partial[j];
+                };
+                Ints partial = {};
+                add_aligned(partial, c_significands, c_left, highest - c_exponents + c_right);
+                std::memcpy(top, &highest, sizeof top);
+                // Eight terms below 2^26 and the accumulator fit 32 bits; longer chunks and terms below 2^27
+                // are summed in parts.
+                alignas(32) std::int32_t part_sum[kColumns];
+                if (recipe.fraction_bits <= 24 && end - start <= 8) {
+                    add_terms(partial, start, end);
+                    std::memcpy(part_sum, &partial, sizeof part_sum);
+                    if (!recipe.output_f16 && recipe.output_bits == 23 &&
+                        finish_normal(part_sum, top, recipe.fraction_bits, sum)) {
+                        continue;
+                    }
+                    for (int j = 0; j < kColumns; ++j) {
+                        sum[j] = finish(recipe, part_sum[j] * power_of_two(top[j] - recipe.fraction_bits));
+                    }
+                    continue;
+                }
+                std::int64_t total[kColumns];
+                std::memcpy(part_sum, &partial, sizeof part_sum);
+                std::copy_n(part_sum, kColumns, total);
+                for (int part = start; part < end; part += 8) {
+                    partial = Ints{};
+                    add_terms(partial, part, std::min(end, part + 8));
+                    std::memcpy(part_sum, &partial, sizeof part_sum);
+                    for (int j = 0; j < kColumns; ++j) total[j] += part_sum[j];
                 }
                 for (int j = 0; j < kColumns; ++j) {
                     sum[j] = finish(

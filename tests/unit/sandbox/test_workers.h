@@ -4,7 +4,7 @@
 
 namespace kernelwright {
 
-// "echo" sends a job back; "probe" does what its job's header names and says how it went.
+// "echo" sends a job back; "tries" does what its job's header names and says how it went.
 WorkerTable test_workers();
 
 }  // namespace kernelwright

@@ -129,7 +129,7 @@ class Probe final : public WorkerHandler {
 WorkerTable test_workers() {
     WorkerTable table;
     table["echo"] = [] { return std::make_unique<Echo>(); };
-    table["probe"] = [] { return std::make_unique<Probe>(); };
+    table["tries"] = [] { return std::make_unique<Probe>(); };
     table["unready"] = [] { return std::make_unique<Unready>(); };
     return table;
 }

@@ -98,7 +98,7 @@ TEST_F(Workers, SeeNoFilesButTheirs) {
     std::ofstream(secret) << "hidden";
     std::ofstream(open) << "shown";
     fs::create_directory(work);
-    WorkerStart how = start("probe");
+    WorkerStart how = start("tries");
     how.policy.mode = SandboxMode::require;
     how.policy.read_only.push_back(open);
     how.policy.read_write.push_back(work);
@@ -131,14 +131,14 @@ TEST_F(Workers, ReachNoNetworkAndNoProcess) {
     ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
     const std::string port = std::to_string(ntohs(address.sin_port));
 
-    WorkerStart loose = start("probe");
+    WorkerStart loose = start("tries");
     loose.policy.mode = SandboxMode::off;
     const auto open = session(loose);
     ASSERT_TRUE(open);
     EXPECT_EQ(ask(*open, "connect", port), "ok") << "the test itself must be able to connect";
     EXPECT_EQ(ask(*open, "fork"), "ok");
 
-    const auto worker = session(start("probe"));
+    const auto worker = session(start("tries"));
     ASSERT_TRUE(worker);
     EXPECT_EQ(ask(*worker, "connect", port), "Operation not permitted");
     EXPECT_EQ(ask(*worker, "trace", std::to_string(::getpid())), "Operation not permitted");
@@ -153,7 +153,7 @@ TEST_F(Workers, ReachNoNetworkAndNoProcess) {
 
 TEST_F(Workers, SeeNoneOfTheEnvironment) {
     ::setenv("OPENAI_API_KEY", "sk-test", 1);
-    const auto worker = session(start("probe"));
+    const auto worker = session(start("tries"));
     ASSERT_TRUE(worker);
     EXPECT_EQ(ask(*worker, "environment", "OPENAI_API_KEY"), "unset");
     ::unsetenv("OPENAI_API_KEY");
@@ -162,28 +162,28 @@ TEST_F(Workers, SeeNoneOfTheEnvironment) {
 TEST_F(Workers, AreKilledAtTheDeadline) {
     for (const char* what : {"spin", "sleep"}) {
         const auto begun = std::chrono::steady_clock::now();
-        const WorkerFailure failed = failure(start("probe"), job(what), milliseconds(200));
+        const WorkerFailure failed = failure(start("tries"), job(what), milliseconds(200));
         EXPECT_EQ(failed.kind, WorkerFailure::Kind::timeout) << failed.message;
         EXPECT_LT(std::chrono::steady_clock::now() - begun, milliseconds(5000));
     }
 }
 
 TEST_F(Workers, AreHeldToTheirMemory) {
-    WorkerStart watched = start("probe");
+    WorkerStart watched = start("tries");
     watched.policy.memory = std::uint64_t{200} << 20;
     EXPECT_EQ(failure(watched, job("swell"), milliseconds(20'000)).kind, WorkerFailure::Kind::memory);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    WorkerStart limited = start("probe");
+    WorkerStart limited = start("tries");
     limited.policy.address_space = std::uint64_t{200} << 20;
     EXPECT_EQ(failure(limited, job("swell"), milliseconds(20'000)).kind, WorkerFailure::Kind::memory);
 #endif
 }
 
 TEST_F(Workers, CrashesAreOutcomes) {
-    EXPECT_EQ(failure(start("probe"), job("crash"), milliseconds(5000)).kind, WorkerFailure::Kind::crashed);
-    EXPECT_EQ(failure(start("probe"), job("leave"), milliseconds(5000)).kind, WorkerFailure::Kind::crashed);
+    EXPECT_EQ(failure(start("tries"), job("crash"), milliseconds(5000)).kind, WorkerFailure::Kind::crashed);
+    EXPECT_EQ(failure(start("tries"), job("leave"), milliseconds(5000)).kind, WorkerFailure::Kind::crashed);
     const WorkerFailure complaint =
-        failure(start("probe"), job("complain", "what went wrong"), milliseconds(5000));
+        failure(start("tries"), job("complain", "what went wrong"), milliseconds(5000));
     EXPECT_NE(complaint.error_output.find("what went wrong"), std::string::npos);
     EXPECT_NE(complaint.message.find("exit status 8"), std::string::npos) << complaint.message;
 
@@ -200,7 +200,7 @@ TEST_F(Workers, GarbageIsNoAnswer) {
     const std::string huge("KWM1\xff\xff\xff\xff\x01\x00\x00\x00", 12);
     for (const std::string& bytes :
          {std::string("hello"), huge, std::string("KWM1\x02\0\0\0\0\0\0\0[]", 14)}) {
-        EXPECT_EQ(failure(start("probe"), job("garbage", bytes), milliseconds(5000)).kind,
+        EXPECT_EQ(failure(start("tries"), job("garbage", bytes), milliseconds(5000)).kind,
                   WorkerFailure::Kind::protocol);
     }
     WorkerStart small = start("echo");
@@ -210,7 +210,7 @@ TEST_F(Workers, GarbageIsNoAnswer) {
 }
 
 TEST_F(Workers, AFloodOfErrorOutputDoesNotBlock) {
-    const auto worker = session(start("probe"));
+    const auto worker = session(start("tries"));
     ASSERT_TRUE(worker);
     EXPECT_EQ(ask(*worker, "flood"), "ok");
 }
@@ -243,7 +243,7 @@ TEST_F(Workers, DieWithTheirParent) {
     ASSERT_TRUE(pipe);
     const pid_t parent = ::fork();
     if (parent == 0) {
-        auto worker = WorkerSession::start(start("probe"));
+        auto worker = WorkerSession::start(start("tries"));
         const pid_t pid = worker ? (*worker)->pid() : 0;
         (void)!::write(pipe->write.get(), &pid, sizeof pid);
         if (worker) (void)(*worker)->call(job("spin"), milliseconds(60'000));

@@ -1,0 +1,279 @@
+#include "emulator/src/exec/control.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "emulator/src/exec/report.h"
+#include "emulator/src/exec/undefined.h"
+#include "emulator/src/exec/warp.h"
+#include "emulator/src/launch/local_access.h"
+#include "emulator/src/races/races.h"
+
+namespace emulator::exec {
+
+constexpr std::uint32_t kMaxDepth = 512;
+
+Frame* push_frame(Warp& w, const FunctionCode& function, Frame* parent, const Instr* call, std::uint32_t return_pc,
+                  Mask lanes) {
+    Launch& launch = *w.launch;
+    const std::uint32_t base = parent ? parent->local_base + parent->function->frame_bytes : 0;
+    const std::uint32_t depth = parent ? parent->depth + 1 : 0;
+    if (base + function.frame_bytes > launch.local_limit || depth >= kMaxDepth) {
+        report(w, "stack-overflow", *call, std::countr_zero(lanes),
+               fmt::format("a call needs more than the thread's {} bytes of stack (call depth {})", launch.local_limit, depth),
+               true);
+        return nullptr;
+    }
+    auto frame = std::make_unique<Frame>();
+    Frame* f = frame.get();
+    f->function = &function;
+    f->parent = parent;
+    f->call = call;
+    f->return_pc = return_pc;
+    f->depth = depth;
+    f->local_base = base;
+    f->lanes = lanes;
+    const std::size_t wide_bytes = std::size_t{function.wide} * 256, narrow_bytes = std::size_t{function.narrow} * 128;
+    const std::size_t bytes = wide_bytes + narrow_bytes + std::size_t{function.predicates} * 4 + 64;
+    f->registers = std::make_unique<std::byte[]>(bytes + 64);  // zeroed
+    std::byte* at = f->registers.get();
+    at += (64 - reinterpret_cast<std::uintptr_t>(at) % 64) % 64;
+    const std::size_t number = static_cast<std::size_t>(&function - launch.program->functions.data());
+    f->base[static_cast<std::size_t>(Base::wide)] = at;
+    f->base[static_cast<std::size_t>(Base::narrow)] = at + wide_bytes;
+    f->base[static_cast<std::size_t>(Base::predicate)] = at + wide_bytes + narrow_bytes;
+    f->base[static_cast<std::size_t>(Base::narrow_constant)] =
+        reinterpret_cast<std::byte*>(launch.narrow_constants[number].data());
+    f->base[static_cast<std::size_t>(Base::wide_constant)] =
+        reinterpret_cast<std::byte*>(launch.wide_constants[number].data());
+    if (function.true_predicate >= 0)
+        reinterpret_cast<Mask*>(f->base[static_cast<std::size_t>(Base::predicate)])[function.true_predicate] = kAllLanes;
+    if (launch.check_initialised && function.frame_bytes)
+        for (Mask m = lanes; m; m &= m - 1)
+            clear_bits(w.local_written, std::uint64_t(std::countr_zero(m)) * launch.local_stride + base, function.frame_bytes);
+    new_frame_taint(w, *f);
+    w.frames.push_back(std::move(frame));
+    return f;
+}
+
+Frame* reuse_frame(Warp& w, Mask lanes) {
+    Frame* f = w.frames.front().get();
+    w.frames.resize(1);
+    const FunctionCode& function = *f->function;
+    const std::size_t bytes = std::size_t{function.wide} * 256 + std::size_t{function.narrow} * 128 + std::size_t{function.predicates} * 4;
+    std::memset(f->base[static_cast<std::size_t>(Base::wide)], 0, bytes);
+    if (function.true_predicate >= 0)
+        reinterpret_cast<Mask*>(f->base[static_cast<std::size_t>(Base::predicate)])[function.true_predicate] = kAllLanes;
+    f->lanes = lanes;
+    f->taint.fill(nullptr);
+    f->origin.fill(nullptr);
+    f->taint_store.clear();
+    f->origin_store.clear();
+    if (w.launch->check_initialised && function.frame_bytes)
+        for (Mask m = lanes; m; m &= m - 1)
+            clear_bits(w.local_written, std::uint64_t(std::countr_zero(m)) * w.launch->local_stride, function.frame_bytes);
+    return f;
+}
+
+void release_frame(Warp& w, Frame* frame) {
+    if (w.frame == frame) w.frame = nullptr;
+    std::erase_if(w.frames, [&](const auto& f) { return f.get() == frame; });
+}
+
+Fragment& split(Warp& w, Fragment& f, Mask lanes, Frame* frame, std::uint32_t pc) {
+    f.mask &= ~lanes;
+    // Fragments never number more than the lanes; the vector's room was reserved, so `f` stays valid.
+    Fragment other;
+    other.mask = lanes;
+    other.pc = pc;
+    other.frame = frame;
+    other.last_run = w.instructions;
+    w.fragments.push_back(other);
+    return w.fragments.back();
+}
+
+static void copy_in(Warp& w, const CallSite::Piece& piece, std::uint32_t caller_base, std::uint32_t to, std::uint32_t bytes, Mask lanes) {
+    for (Mask m = lanes; m; m &= m - 1) {
+        const int lane = std::countr_zero(m);
+        std::byte* local = w.local + std::uint64_t(lane) * w.launch->local_stride;
+        std::memcpy(local + to, local + caller_base + piece.offset, std::min(bytes, piece.bytes));
+    }
+}
+
+void do_call(Warp& w, Fragment& f, const Instr& in, Mask exec) {
+    Launch& launch = *w.launch;
+    const CallSite& site = f.frame->function->calls[in.target];
+    if (!site.builtin.empty()) {
+        if (exec != f.mask) split(w, f, f.mask & ~exec, f.frame, f.pc + 1);
+        call_builtin(w, f, in, site, exec);
+        f.pc += 1;
+        return;
+    }
+    const std::uint32_t return_pc = f.pc + 1;
+    Frame* caller = f.frame;
+    Mask rest = exec;
+    Mask skipping = f.mask & ~exec;
+    bool first = true;
+    while (rest) {
+        std::int64_t number = site.function;
+        Mask group = rest;
+        if (number < 0) {  // indirect: lanes with the same target go together
+            const std::uint64_t target = lane_value(w, in.source(0), std::countr_zero(rest));
+            group = 0;
+            for_lanes(rest, [&](int i) {
+                if (lane_value(w, in.source(0), i) == target) group |= Mask{1} << i;
+            });
+            number = static_cast<std::int64_t>(target - kFunctionTag);
+            const auto count = static_cast<std::int64_t>(launch.program->functions.size());
+            if (target < kFunctionTag || number >= count || !launch.program->functions[static_cast<std::size_t>(number)].decoded) {
+                report(w, "illegal-instruction", in, std::countr_zero(group),
+                       fmt::format("calls through {:#x}, which is not the address of a function", target), true);
+                return;
+            }
+        }
+        rest &= ~group;
+        const FunctionCode& callee = launch.program->functions[static_cast<std::size_t>(number)];
+        const ptx::Function& text = launch.module->functions[static_cast<std::size_t>(number)];
+        Frame* frame = push_frame(w, callee, caller, &in, return_pc, group);
+        if (!frame) return;
+        for (std::size_t i = 0; i < site.arguments.size() && i < text.parameters.size(); ++i)
+            copy_in(w, site.arguments[i], caller->local_base,
+                    frame->local_base + callee.parameter_offset + static_cast<std::uint32_t>(text.parameters[i].offset),
+                    static_cast<std::uint32_t>(text.parameters[i].size), group);
+        if (launch.check_initialised && callee.parameter_bytes)
+            for_lanes(group, [&](int i) {
+                set_bits(w.local_written, std::uint64_t(i) * launch.local_stride + frame->local_base + callee.parameter_offset,
+                         callee.parameter_bytes);
+            });
+        if (first) {
+            if (skipping) split(w, f, skipping, caller, return_pc);
+            // f carries the first group into the callee; the others get fragments of their own
+            f.mask = group;
+            first = false;
+            f.frame = frame;
+            f.pc = 0;
+        } else {
+            Fragment other;
+            other.mask = group;
+            other.frame = frame;
+            other.pc = 0;
+            other.last_run = w.instructions;
+            w.fragments.push_back(other);
+        }
+    }
+}
+
+void do_return(Warp& w, Fragment& f, Mask exec) {
+    Frame* frame = f.frame;
+    Frame* caller = frame->parent;
+    const CallSite& site = caller->function->calls[frame->call->target];
+    const std::size_t number = static_cast<std::size_t>(frame->function - w.launch->program->functions.data());
+    const ptx::Function& text = w.launch->module->functions[number];
+    for (std::size_t i = 0; i < site.results.size() && i < text.returns.size(); ++i) {
+        const CallSite::Piece& piece = site.results[i];
+        const std::uint32_t from = frame->local_base + frame->function->parameter_offset + static_cast<std::uint32_t>(text.returns[i].offset);
+        for_lanes(exec, [&](int lane) {
+            std::byte* local = w.local + std::uint64_t(lane) * w.launch->local_stride;
+            std::memcpy(local + caller->local_base + piece.offset, local + from,
+                        std::min<std::uint64_t>(piece.bytes, text.returns[i].size));
+            if (w.launch->check_initialised)
+                set_bits(w.local_written, std::uint64_t(lane) * w.launch->local_stride + caller->local_base + piece.offset, piece.bytes);
+        });
+    }
+    const std::uint32_t pc = frame->return_pc;
+    if (exec != f.mask) {
+        f.pc += 1;
+        split(w, f, exec, caller, pc);
+    } else {
+        f.frame = caller;
+        f.pc = pc;
+    }
+    frame->lanes &= ~exec;
+    if (frame->lanes == 0) release_frame(w, frame);
+}
+
+void do_exit(Warp& w, Fragment& f, Mask exec) {
+    f.mask &= ~exec;
+    f.pc += 1;
+    w.live &= ~exec;
+    for (Frame* frame = f.frame; frame;) {
+        Frame* parent = frame->parent;
+        frame->lanes &= ~exec;
+        if (frame->lanes == 0 && parent) release_frame(w, frame);
+        frame = parent;
+    }
+    Block& block = *w.block;
+    block.live_threads -= static_cast<std::uint32_t>(std::popcount(exec));
+    block.writes += 1;
+    check_barriers(block);
+}
+
+void do_trap(Warp& w, const Instr& in, Mask exec) {
+    report(w, "trap", in, std::countr_zero(exec), "the kernel executes a trap", true);
+}
+
+void do_indexed_branch(Warp& w, Fragment& f, const Instr& in, Mask exec) {
+    const auto& table = f.frame->function->branch_tables[in.target];
+    if (exec != f.mask) split(w, f, f.mask & ~exec, f.frame, f.pc + 1);
+    Mask rest = exec;
+    bool first = true;
+    while (rest) {
+        const std::uint64_t index = lane_value(w, in.source(0), std::countr_zero(rest));
+        Mask group = 0;
+        for_lanes(rest, [&](int i) {
+            if (lane_value(w, in.source(0), i) == index) group |= Mask{1} << i;
+        });
+        rest &= ~group;
+        if (index >= table.size()) {
+            report(w, "illegal-instruction", in, std::countr_zero(group), "an indexed branch outside its table", true);
+            return;
+        }
+        if (first) {
+            f.mask = group;
+            f.pc = table[index];
+            first = false;
+        } else {
+            Fragment other;
+            other.mask = group;
+            other.frame = f.frame;
+            other.pc = table[index];
+            other.last_run = w.instructions;
+            w.fragments.push_back(other);
+        }
+        if (group != exec) w.launch->accesses[in.id].divergent += rest == 0 ? 0 : 1;
+    }
+}
+
+std::uint64_t warp_state_hash(const Warp& w) {
+    std::uint64_t h = 0xcbf29ce484222325ull;
+    const auto mix = [&](std::uint64_t v) {
+        h ^= v;
+        h *= 0x9e3779b97f4a7c15ull;
+        h ^= h >> 29;
+    };
+    mix(w.block->writes);
+    mix(w.launch->switches);
+    mix(w.local_changes);
+    for (const Fragment& f : w.fragments) {
+        if (!f.mask) continue;
+        mix(f.mask);
+        mix(f.pc);
+        mix(static_cast<std::uint64_t>(f.state));
+        mix(f.frame->depth);
+    }
+    for (const auto& frame : w.frames) {
+        const FunctionCode& f = *frame->function;
+        const std::byte* from = frame->base[static_cast<std::size_t>(Base::wide)];
+        const std::size_t bytes = std::size_t{f.wide} * 256 + std::size_t{f.narrow} * 128 + std::size_t{f.predicates} * 4;
+        for (std::size_t i = 0; i + 8 <= bytes; i += 8) {
+            std::uint64_t v;
+            std::memcpy(&v, from + i, 8);
+            mix(v);
+        }
+    }
+    return h;
+}
+
+}  // namespace emulator::exec

@@ -1,0 +1,156 @@
+#include "emulator/src/exec/report.h"
+
+#include <fmt/format.h>
+
+#include "emulator/src/exec/undefined.h"
+
+namespace emulator::exec {
+
+Place place_of_id(const Launch& launch, std::uint32_t id) {
+    Place place;
+    const ptx::Instruction* text = id < launch.program->text.size() ? launch.program->text[id] : nullptr;
+    if (!text) return place;
+    const ptx::Source& source = text->source;
+    place.ptx_line = source.ptx_line;
+    place.instruction = text->text;
+    std::int32_t file = source.file;
+    place.line = source.line;
+    place.column = source.column;
+    // Inside a header: name the line of the caller's own text instead.
+    if (source.outer_file >= 0 && source.outer_file != source.file) {
+        file = source.outer_file;
+        place.line = source.outer_line;
+        place.column = 0;
+    }
+    if (file >= 0 && static_cast<std::size_t>(file) < launch.module->files.size())
+        place.file = launch.module->files[static_cast<std::size_t>(file)];
+    return place;
+}
+Place place_of(const Launch& launch, const Instr& instr) { return place_of_id(launch, instr.id); }
+
+Dim3 thread_of(const Launch& launch, std::uint32_t t) {
+    const Dim3& b = launch.block;
+    return {t % b.x, t / b.x % b.y, t / (b.x * b.y)};
+}
+Dim3 block_of(const Launch& launch, std::uint64_t b) {
+    const Dim3& g = launch.grid;
+    return {static_cast<std::uint32_t>(b % g.x), static_cast<std::uint32_t>(b / g.x % g.y),
+            static_cast<std::uint32_t>(b / (std::uint64_t{g.x} * g.y))};
+}
+
+static std::pair<std::string, std::uint64_t> key_of(const char* rule, std::uint32_t id, std::uint32_t other) {
+    return {rule, std::uint64_t{id} << 32 | other};
+}
+bool repeated(Launch& launch, const char* rule, std::uint32_t id, std::uint32_t other_id) {
+    const auto it = launch.fault_index.find(key_of(rule, id, other_id));
+    if (it == launch.fault_index.end()) return false;
+    launch.outcome->faults[it->second].occurrences += 1;
+    return true;
+}
+
+void report_id(Launch& launch, const char* rule, std::uint32_t id, std::uint64_t block, std::uint32_t thread,
+               std::string message, bool fatal, const OtherParty* other) {
+    if (fatal) launch.stopped = true;
+    if (repeated(launch, rule, id, other ? other->id : ~0u)) return;
+    if (launch.outcome->faults.size() >= launch.options->max_faults) {
+        launch.stopped = true;
+        return;
+    }
+    Fault fault;
+    fault.rule = rule;
+    fault.kernel = launch.request->kernel;
+    fault.place = place_of_id(launch, id);
+    fault.message = std::move(message);
+    fault.block = block_of(launch, block);
+    fault.thread = thread_of(launch, thread);
+    if (other) {
+        Fault::Party party;
+        party.place = place_of_id(launch, other->id);
+        party.note = other->note;
+        if (other->has_thread) {
+            party.block = block_of(launch, other->block);
+            party.thread = thread_of(launch, other->thread);
+        }
+        fault.other = std::move(party);
+    }
+    launch.fault_index[key_of(rule, id, other ? other->id : ~0u)] = launch.outcome->faults.size();
+    launch.outcome->faults.push_back(std::move(fault));
+    if (launch.outcome->faults.size() >= launch.options->max_faults) launch.stopped = true;
+}
+void report(Warp& w, const char* rule, const Instr& in, int lane, std::string message, bool fatal,
+            const OtherParty* other) {
+    report_id(*w.launch, rule, in.id, w.block->linear, w.first_thread + static_cast<std::uint32_t>(lane),
+              std::move(message), fatal, other);
+}
+
+std::string describe(const Launch& launch, const Buffer* buffer, bool shared, std::uint64_t address,
+                     std::uint32_t bytes) {
+    const char* plural = bytes == 1 ? "byte" : "bytes";
+    if (buffer) return fmt::format("{} {} at offset {} of `{}`", bytes, plural, address - buffer->address, buffer->name);
+    if (shared && launch.kernel_text) {
+        for (const ptx::Variable* v : launch.kernel_text->shared) {
+            const std::uint64_t begin = v->is_extern ? launch.kernel_text->dynamic_shared_offset : v->offset;
+            const std::uint64_t end = v->is_extern ? launch.shared_bytes : v->offset + v->size;
+            if (address >= begin && address < end)
+                return fmt::format("{} {} at offset {} of the shared `{}`", bytes, plural, address - begin, v->name);
+        }
+        return fmt::format("{} {} at offset {} of shared memory", bytes, plural, address);
+    }
+    return fmt::format("{} {} at offset {} of local memory", bytes, plural, address);
+}
+
+static const char* verb(bool is_store) { return is_store ? "writes" : "reads"; }
+
+void report_bad_address(Warp& w, const Instr& in, int lane, std::uint64_t address, std::uint32_t bytes, bool is_store) {
+    const Buffer* buffer = w.launch->memory->at(address);
+    const char* plural = bytes == 1 ? "byte" : "bytes";
+    if (!buffer) {
+        if (address < (std::uint64_t{1} << kSlotShift)) {
+            report(w, "null-access", in, lane,
+                   fmt::format("{} {} {} at address {:#x}: a null pointer{}", verb(is_store), bytes, plural, address,
+                               address ? " plus an offset" : ""),
+                   true);
+            return;
+        }
+        report(w, "out-of-bounds", in, lane,
+               fmt::format("{} {} {} at address {:#x}, where no buffer is", verb(is_store), bytes, plural, address), true);
+        return;
+    }
+    if (buffer->contains(address, bytes)) {  // a store that is not allowed
+        const char* what = buffer->role == Buffer::Role::constant_variable ? "constant memory"
+                           : buffer->role == Buffer::Role::parameters      ? "the kernel's parameters"
+                                                                           : "an input";
+        report(w, "input-write", in, lane,
+               fmt::format("writes {}: `{}` is {}", describe(*w.launch, buffer, false, address, bytes), buffer->name, what),
+               true);
+        return;
+    }
+    const std::int64_t offset = static_cast<std::int64_t>(address - buffer->address);
+    report(w, "out-of-bounds", in, lane,
+           fmt::format("{} {} {} at offset {} of `{}`, which has {} bytes", verb(is_store), bytes, plural, offset,
+                       buffer->name, buffer->size),
+           true);
+}
+void report_misaligned(Warp& w, const Instr& in, int lane, std::uint64_t address, std::uint32_t bytes, bool is_store,
+                       const char* what) {
+    const Buffer* buffer = w.launch->memory->at(address);
+    const std::string where = buffer ? fmt::format("offset {} of `{}`", address - buffer->address, buffer->name)
+                                     : fmt::format("offset {} of {}", address, what);
+    report(w, "misaligned-access", in, lane,
+           fmt::format("{} {} bytes at {}, which is not a multiple of {}", verb(is_store), bytes, where, bytes), true);
+}
+void report_bad_shared(Warp& w, const Instr& in, int lane, std::uint64_t address, std::uint32_t bytes, bool is_store) {
+    report(w, "out-of-bounds", in, lane,
+           fmt::format("{} {} bytes at offset {} of shared memory, of which the block has {} bytes", verb(is_store), bytes,
+                       static_cast<std::int64_t>(static_cast<std::int32_t>(address)), w.block->shared_bytes),
+           true);
+}
+void report_bad_local(Warp& w, const Instr& in, int lane, std::uint64_t address, std::uint32_t bytes, bool is_store,
+                      std::uint64_t limit) {
+    report(w, "out-of-bounds", in, lane,
+           fmt::format("{} {} bytes at offset {} of local memory, of which the thread has {} bytes", verb(is_store), bytes,
+                       static_cast<std::int64_t>(address), limit),
+           true);
+}
+
+}  // namespace emulator::exec

@@ -1,0 +1,284 @@
+// Module::load and run(): checks a launch, prepares it, lets the scheduler execute it, collects what happened.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "emulator/emulator.h"
+#include "emulator/src/counters/collect.h"
+#include "emulator/src/decode/decoder.h"
+#include "emulator/src/launch/scheduler.h"
+#include "emulator/src/memory/module_memory.h"
+#include "emulator/src/races/shadow.h"
+
+namespace emulator {
+
+namespace {
+
+std::uint64_t hash_text(std::string_view text) {
+    std::uint64_t h = 0xcbf29ce484222325ull;
+    for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+    return h;
+}
+
+bool mentions_grid_barrier(const ptx::Function& function) {
+    for (const ptx::Instruction& in : function.code)
+        for (const ptx::Operand& operand : in.operands)
+            if (const auto* special = std::get_if<ptx::Special>(&operand.value))
+                if (special->name == "envreg1" || special->name == "envreg2") return true;
+    return false;
+}
+
+KernelInfo describe_kernel(const ptx::Function& f) {
+    KernelInfo info;
+    info.name = f.name;
+    for (const ptx::Variable& p : f.parameters) {
+        ParameterInfo parameter;
+        parameter.name = p.name;
+        parameter.size = static_cast<std::uint32_t>(p.size);
+        parameter.align = p.align;
+        parameter.offset = static_cast<std::uint32_t>(p.offset);
+        parameter.type = ptx::to_string(p.type);
+        parameter.is_array = p.is_array;
+        parameter.is_pointer = p.is_pointer;
+        info.parameter_bytes = std::max(info.parameter_bytes, parameter.offset + parameter.size);
+        info.parameters.push_back(std::move(parameter));
+    }
+    info.static_shared = static_cast<std::uint32_t>(f.static_shared);
+    info.local_bytes = static_cast<std::uint32_t>(f.frame_bytes);
+    info.required_block = f.required_block;
+    info.max_block = f.max_block;
+    info.uses_grid_sync = mentions_grid_barrier(f);
+    return info;
+}
+
+// Is a module variable stored to, or its address used in a way that a store may follow?
+std::set<const ptx::Variable*> written_variables(const ptx::Module& module) {
+    std::set<const ptx::Variable*> found;
+    for (const ptx::Function& f : module.functions)
+        for (const ptx::Instruction& in : f.code)
+            for (std::size_t i = 0; i < in.operands.size(); ++i) {
+                const ptx::Operand& operand = in.operands[i];
+                if (const auto* symbol = std::get_if<ptx::Symbol>(&operand.value)) {
+                    if (symbol->variable) found.insert(symbol->variable);
+                } else if (const auto* address = std::get_if<ptx::Address>(&operand.value)) {
+                    const auto* base = std::get_if<ptx::Symbol>(&address->base);
+                    if (base && base->variable && in.opcode != "ld" && in.opcode != "ldu") found.insert(base->variable);
+                }
+            }
+    return found;
+}
+
+}  // namespace
+
+Module::Module() : impl_(std::make_unique<Impl>()) {}
+Module::Module(Module&&) noexcept = default;
+Module& Module::operator=(Module&&) noexcept = default;
+Module::~Module() = default;
+
+std::variant<Module, LoadError> Module::load(std::string_view ptx) {
+    auto parsed = ptx::parse(ptx);
+    if (auto* error = std::get_if<LoadError>(&parsed)) return std::move(*error);
+    Module module;
+    Impl& impl = *module.impl_;
+    impl.text = std::move(std::get<ptx::Module>(parsed));
+    impl.hash = hash_text(ptx);
+    auto decoded = decode::decode_module(impl.text);
+    if (auto* error = std::get_if<LoadError>(&decoded)) return std::move(*error);
+    impl.program = std::move(std::get<exec::Program>(decoded));
+    for (const ptx::Function& f : impl.text.functions)
+        if (f.is_kernel) impl.kernels.push_back(describe_kernel(f));
+    const auto written = written_variables(impl.text);
+    for (const auto& v : impl.text.variables) {
+        if (v->space != ptx::Space::global && v->space != ptx::Space::constant) continue;
+        GlobalInfo info;
+        info.name = v->name;
+        info.space = v->space == ptx::Space::global ? "global" : "const";
+        info.size = v->size;
+        info.initialised = !v->data.empty() || !v->relocations.empty();
+        info.written = v->space == ptx::Space::global && written.count(v.get()) != 0;
+        impl.globals.push_back(std::move(info));
+    }
+    return module;
+}
+
+const std::vector<KernelInfo>& Module::kernels() const { return impl_->kernels; }
+const std::vector<GlobalInfo>& Module::globals() const { return impl_->globals; }
+const KernelInfo* Module::find_kernel(std::string_view name) const {
+    for (const KernelInfo& k : impl_->kernels)
+        if (k.name == name) return &k;
+    return nullptr;
+}
+
+namespace {
+
+std::optional<LaunchError> refuse(const KernelInfo* kernel, const ptx::Function* text, const Launch& launch,
+                                  const Limits& limits) {
+    const auto no = [](const char* rule, std::string message) { return LaunchError{rule, std::move(message)}; };
+    if (!kernel) return no("kernel-not-found", fmt::format("the module has no kernel `{}`", launch.kernel));
+    const Dim3 &g = launch.grid, &b = launch.block;
+    if (g.x == 0 || g.y == 0 || g.z == 0) return no("illegal-grid", fmt::format("the grid {} x {} x {} is empty", g.x, g.y, g.z));
+    if (g.x > limits.max_grid_x || g.y > limits.max_grid_y || g.z > limits.max_grid_z)
+        return no("illegal-grid", fmt::format("the grid {} x {} x {} exceeds {} x {} x {}", g.x, g.y, g.z, limits.max_grid_x,
+                                              limits.max_grid_y, limits.max_grid_z));
+    if (b.x == 0 || b.y == 0 || b.z == 0) return no("illegal-block", fmt::format("the block {} x {} x {} is empty", b.x, b.y, b.z));
+    if (b.x > limits.max_block_x || b.y > limits.max_block_y || b.z > limits.max_block_z)
+        return no("illegal-block", fmt::format("the block {} x {} x {} exceeds {} x {} x {}", b.x, b.y, b.z, limits.max_block_x,
+                                               limits.max_block_y, limits.max_block_z));
+    if (b.count() > limits.max_threads_per_block)
+        return no("illegal-block", fmt::format("{} threads per block, of at most {}", b.count(), limits.max_threads_per_block));
+    if (kernel->required_block && !(*kernel->required_block == b))
+        return no("illegal-block", fmt::format("`{}` requires blocks of {} x {} x {}", kernel->name, kernel->required_block->x,
+                                               kernel->required_block->y, kernel->required_block->z));
+    if (kernel->max_block && b.count() > kernel->max_block->count())
+        return no("illegal-block", fmt::format("{} threads per block, but `{}` was compiled for at most {} (__launch_bounds__)",
+                                               b.count(), kernel->name, kernel->max_block->count()));
+    const std::uint64_t shared = text->dynamic_shared_offset + std::uint64_t{launch.dynamic_shared};
+    if (kernel->static_shared > limits.max_static_shared)
+        return no("too-much-shared-memory", fmt::format("{} bytes of static shared memory, of at most {}", kernel->static_shared,
+                                                        limits.max_static_shared));
+    if (shared > limits.max_shared_optin)
+        return no("too-much-shared-memory", fmt::format("{} bytes of shared memory ({} static, {} dynamic), of at most {}", shared,
+                                                        kernel->static_shared, launch.dynamic_shared, limits.max_shared_optin));
+    if (launch.arguments.size() != kernel->parameter_bytes)
+        return no("argument-size", fmt::format("{} bytes of arguments, but `{}` takes {}", launch.arguments.size(), kernel->name,
+                                               kernel->parameter_bytes));
+    if (launch.cluster) {
+        const Dim3& c = *launch.cluster;
+        if (c.count() == 0 || c.count() > limits.max_cluster_blocks)
+            return no("illegal-cluster", fmt::format("a cluster of {} blocks, of at most {}", c.count(), limits.max_cluster_blocks));
+        if (g.x % c.x || g.y % c.y || g.z % c.z)
+            return no("illegal-cluster", "the grid is not a multiple of the cluster");
+    }
+    if (kernel->uses_grid_sync && !launch.cooperative)
+        return no("cooperative-required", fmt::format("`{}` synchronises the grid: the launch must be cooperative", kernel->name));
+    if (launch.cooperative) {
+        const std::uint64_t warps = (b.count() + 31) / 32;
+        std::uint64_t per_sm = std::min<std::uint64_t>(32, 64 / warps);
+        if (shared) per_sm = std::min<std::uint64_t>(per_sm, (std::uint64_t{limits.max_shared_optin} + 1024) / (shared + 1024));
+        if (g.count() > per_sm * limits.sm_count)
+            return no("grid-not-resident", fmt::format("a cooperative grid of {} blocks, of which {} can be resident", g.count(),
+                                                       per_sm * limits.sm_count));
+    }
+    return std::nullopt;
+}
+
+// Constants of every function, broadcast to 32 lanes, with addresses filled in.
+void fill_constants(exec::Launch& launch) {
+    const exec::Program& program = *launch.program;
+    launch.narrow_constants.resize(program.functions.size());
+    launch.wide_constants.resize(program.functions.size());
+    for (std::size_t f = 0; f < program.functions.size(); ++f) {
+        const exec::FunctionCode& code = program.functions[f];
+        std::vector<std::uint32_t> narrow = code.narrow_constants;
+        std::vector<std::uint64_t> wide = code.wide_constants;
+        for (const exec::Relocation& r : code.relocations) {
+            std::uint64_t value = static_cast<std::uint64_t>(r.addend);
+            switch (r.kind) {
+                case exec::Relocation::Kind::variable: {
+                    const ptx::Variable& v = *launch.module->variables[r.index];
+                    value += v.space == ptx::Space::shared ? v.offset : launch.variables[r.index] ? launch.variables[r.index]->address : 0;
+                    break;
+                }
+                case exec::Relocation::Kind::function: value += exec::kFunctionTag + r.index; break;
+                case exec::Relocation::Kind::parameter: value += launch.parameters->address + r.index; break;
+                case exec::Relocation::Kind::dynamic_shared: value += launch.kernel_text->dynamic_shared_offset; break;
+            }
+            if (r.wide)
+                wide[r.constant] = value;
+            else
+                narrow[r.constant] = static_cast<std::uint32_t>(value);
+        }
+        launch.narrow_constants[f].resize(narrow.size() * exec::kLanes);
+        for (std::size_t i = 0; i < narrow.size(); ++i)
+            std::fill_n(launch.narrow_constants[f].begin() + static_cast<std::ptrdiff_t>(i * exec::kLanes), exec::kLanes, narrow[i]);
+        launch.wide_constants[f].resize(wide.size() * exec::kLanes);
+        for (std::size_t i = 0; i < wide.size(); ++i)
+            std::fill_n(launch.wide_constants[f].begin() + static_cast<std::ptrdiff_t>(i * exec::kLanes), exec::kLanes, wide[i]);
+    }
+}
+
+void prepare_buffers(exec::Launch& launch) {
+    launch.shadow_pages = (std::uint64_t{1} << 30) / (races::GlobalShadow::kPageCells * sizeof(races::Cell));
+    for (const auto& buffer : launch.memory->buffers) {
+        if (launch.count) {
+            const std::uint64_t sectors = ((buffer->address + buffer->size + 31) >> 5) - (buffer->address >> 5) + 1;
+            buffer->sectors_read.assign(sectors / 64 + 1, 0);
+            buffer->sectors_written.assign(buffer->writable ? sectors / 64 + 1 : 0, 0);
+        }
+        if (launch.check_races && buffer->writable && buffer->role != Buffer::Role::workspace) {
+            buffer->shadow.reset(new races::GlobalShadow);
+            buffer->shadow->pages.resize(buffer->size / 4 / races::GlobalShadow::kPageCells + 1);
+            buffer->shadow->budget = &launch.shadow_pages;
+        }
+    }
+}
+void release_buffers(exec::Launch& launch) {
+    for (const auto& buffer : launch.memory->buffers) {
+        buffer->sectors_read = {};
+        buffer->sectors_written = {};
+        buffer->shadow.reset();
+    }
+}
+
+}  // namespace
+
+Outcome run(const Module& module, Memory& memory, const Launch& request, const Options& options) {
+    Outcome outcome;
+    const Module::Impl& impl = module.impl();
+    const KernelInfo* kernel = module.find_kernel(request.kernel);
+    const std::int32_t number = kernel ? impl.text.find_function(request.kernel) : -1;
+    const ptx::Function* text = number >= 0 ? &impl.text.functions[static_cast<std::size_t>(number)] : nullptr;
+    outcome.refused = refuse(kernel, text, request, options.limits);
+    if (outcome.refused) return outcome;
+
+    exec::Launch launch;
+    launch.module = &impl.text;
+    launch.program = &impl.program;
+    launch.kernel_number = number;
+    launch.kernel_text = text;
+    launch.kernel = &impl.program.functions[static_cast<std::size_t>(number)];
+    launch.memory = &memory.impl();
+    launch.request = &request;
+    launch.options = &options;
+    launch.outcome = &outcome;
+    launch.check_races = options.check_races;
+    launch.check_initialised = options.check_initialised;
+    launch.count = options.count;
+    launch.variables = module_variables(module, *launch.memory, false);
+    launch.grid = request.grid;
+    launch.block = request.block;
+    launch.threads_per_block = static_cast<std::uint32_t>(request.block.count());
+    launch.warps_per_block = (launch.threads_per_block + 31) / 32;
+    launch.shared_bytes = static_cast<std::uint32_t>(
+        text->uses_dynamic_shared || request.dynamic_shared ? text->dynamic_shared_offset + request.dynamic_shared : text->static_shared);
+    launch.arguments = request.arguments;
+    const bool calls = !launch.kernel->calls.empty();
+    launch.local_limit = launch.kernel->frame_bytes + (calls ? 65536 : 0);
+    launch.local_stride = (launch.local_limit + 63) / 64 * 64;
+
+    const std::uint64_t slot = launch.memory->next_slot, drawn = launch.memory->drawn;
+    launch.parameters = &launch.memory->add("the kernel's parameters", std::max<std::uint64_t>(request.arguments.size(), 1),
+                                            BufferKind::input, Buffer::Role::parameters, true, std::byte{0});
+    if (!request.arguments.empty())
+        std::memcpy(launch.parameters->data(), request.arguments.data(), request.arguments.size());
+    if (request.cooperative)
+        launch.workspace = &launch.memory->add("the grid's barrier", 64, BufferKind::inout, Buffer::Role::workspace, true, std::byte{0});
+    fill_constants(launch);
+    prepare_buffers(launch);
+    launch.executed.resize(impl.program.text.size());
+    launch.accesses.resize(impl.program.text.size());
+
+    exec::Scheduler(launch).run();
+
+    if (options.count) counters::collect(launch, outcome.counters);
+    release_buffers(launch);
+    launch.memory->remove(*launch.parameters);
+    if (launch.workspace) launch.memory->remove(*launch.workspace);
+    std::erase_if(launch.memory->buffers, [](const auto&) { return false; });
+    launch.memory->drawn = drawn;
+    if (launch.heap_bytes == 0) launch.memory->next_slot = slot;
+    return outcome;
+}
+
+}  // namespace emulator

@@ -1,0 +1,311 @@
+#include "emulator/src/launch/scheduler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+#include "emulator/src/exec/control.h"
+#include "emulator/src/exec/report.h"
+#include "emulator/src/races/races.h"
+
+namespace emulator::exec {
+
+namespace {
+constexpr std::uint64_t kSlice = 4096;             // instructions of a warp before the next one runs
+constexpr std::uint64_t kIdleLimit = 30'000'000;   // of polling without any change, before it counts as waiting
+constexpr std::uint64_t kProbeAfter = 1'000'000;   // idle instructions after which loops are probed anyway
+constexpr std::byte kSharedPoison{0xd5};
+}  // namespace
+
+Scheduler::Scheduler(Launch& launch)
+    : launch_(launch),
+      handlers_(chosen_handlers()),
+      deadline_(std::chrono::steady_clock::now() + launch.options->max_time),
+      random_(launch.options->schedule_seed) {
+    const std::uint64_t blocks = launch.grid.count();
+    if (!launch.options->blocks.empty()) {
+        for (const std::uint64_t b : launch.options->blocks)
+            if (b < blocks) order_.push_back(b);
+    } else if (launch.options->schedule_seed != 0) {
+        order_.resize(blocks);
+        std::iota(order_.begin(), order_.end(), std::uint64_t{0});
+    }
+    if (launch.options->schedule_seed != 0)
+        for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random() % i]);
+}
+
+std::uint64_t Scheduler::random() {
+    random_ += 0x9e3779b97f4a7c15ull;
+    std::uint64_t x = random_;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+void Scheduler::prepare(Block& block, std::uint64_t linear) {
+    Launch& launch = launch_;
+    const bool fresh = block.launch == nullptr;
+    block.launch = &launch;
+    block.linear = linear;
+    block.index = block_of(launch, linear);
+    const std::uint32_t shared = launch.shared_bytes;
+    const std::size_t padded = (std::size_t{shared} + 63) / 64 * 64 + 64;
+    const std::size_t bits = padded / 8 + 64;
+    if (fresh) {
+        const std::size_t shadow = launch.check_races ? races::shared_shadow_bytes(shared) : 0;
+        block.storage = Pages(padded + bits + shadow + 64);
+        block.shared = block.storage.data();
+        block.shared_written = reinterpret_cast<std::uint64_t*>(block.shared + padded);
+        block.shared_shadow = block.shared + padded + (bits + 63) / 64 * 64;
+        block.shared_bytes = shared;
+    }
+    if (shared) {
+        std::memset(block.shared, static_cast<int>(kSharedPoison), shared);
+        std::memset(block.shared_written, 0, bits - 64);
+    }
+    block.barriers = {};
+    block.live_threads = launch.threads_per_block;
+    block.published = 0;
+    block.version = 0;
+    block.seen.clear();
+    block.seen_all = 0;
+    block.shared_sync.clear();
+    block.idle = 0;
+    block.started_for_waiting = block.waiting = block.waited_for_start = false;
+    if (fresh) {
+        const std::size_t local = std::size_t{launch.local_stride} * kLanes;
+        for (std::uint32_t i = 0; i < launch.warps_per_block; ++i) {
+            auto warp = std::make_unique<Warp>();
+            warp->block = &block;
+            warp->launch = &launch;
+            warp->index = i;
+            warp->first_thread = i * kLanes;
+            warp->fragments.reserve(kLanes + 8);
+            for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+                const std::uint32_t t = i * kLanes + lane;
+                if (t >= launch.threads_per_block) break;
+                warp->present |= Mask{1} << lane;
+                const Dim3 tid = thread_of(launch, t);
+                warp->tid[0][lane] = tid.x;
+                warp->tid[1][lane] = tid.y;
+                warp->tid[2][lane] = tid.z;
+            }
+            if (local) {
+                warp->local_storage = Pages(local + local / 8 + 128);
+                warp->local = warp->local_storage.data();
+                warp->local_written = reinterpret_cast<std::uint64_t*>(warp->local + (local + 63) / 64 * 64);
+            }
+            block.warps.push_back(std::move(warp));
+        }
+    }
+    for (const auto& w : block.warps) {
+        w->live = w->present;
+        w->tainted = false;
+        w->stuck = false;
+        w->stuck_limit = 0;
+        w->instructions = w->global_loads = 0;
+        w->yield_at = 0;
+        w->sync_accesses = 0;
+        w->last_sync = nullptr;
+        w->sync_count = 0;
+        w->lane_sync.fill(0);
+        w->acquired_location = w->acquired_changes = 0;
+        w->open_group = {};
+        w->groups.clear();
+        w->fragments.clear();
+        w->frame = nullptr;
+        Fragment f;
+        f.mask = w->present;
+        f.frame = w->frames.empty() ? push_frame(*w, *launch.kernel, nullptr, launch.kernel->code.data(), 0, w->present)
+                                    : reuse_frame(*w, w->present);
+        w->fragments.push_back(f);
+        launch.warps_launched += 1;
+    }
+    races::start_block(block);
+    launch.blocks_launched += 1;
+}
+
+Block& Scheduler::start(bool for_waiting) {
+    std::unique_ptr<Block> block;
+    if (!spare_.empty()) {
+        block = std::move(spare_.back());
+        spare_.pop_back();
+    } else {
+        block = std::make_unique<Block>();
+    }
+    prepare(*block, order_.empty() ? next_ : order_[next_]);
+    next_ += 1;
+    block->started_for_waiting = for_waiting;
+    resident_.push_back(std::move(block));
+    return *resident_.back();
+}
+
+void Scheduler::retire(std::size_t index) {
+    for (const auto& w : resident_[index]->warps) {
+        launch_.max_warp_instructions = std::max(launch_.max_warp_instructions, w->instructions);
+        launch_.max_global_loads = std::max(launch_.max_global_loads, w->global_loads);
+    }
+    const Block* gone = resident_[index].get();
+    std::erase_if(launch_.watched, [&](const Watch& watch) { return watch.block == gone; });
+    spare_.push_back(std::move(resident_[index]));
+    resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+bool Scheduler::limits_reached(Block& block) {
+    Launch& launch = launch_;
+    const bool instructions = launch.instructions > launch.options->max_warp_instructions;
+    const bool time = std::chrono::steady_clock::now() > deadline_;
+    if (!instructions && !time) return false;
+    for (const auto& w : block.warps) {
+        if (!w->live || w->fragments.empty()) continue;
+        const Fragment& f = w->fragments.front();
+        report(*w, instructions ? "instruction-limit" : "time-limit", f.frame->function->code[f.pc],
+               std::countr_zero(w->live),
+               instructions ? fmt::format("the launch executed more than {} warp instructions", launch.options->max_warp_instructions)
+                            : fmt::format("the launch ran longer than {} ms", launch.options->max_time.count()),
+               true);
+        break;
+    }
+    launch.stopped = true;
+    return true;
+}
+
+// One slice of every warp that can run.
+Scheduler::Progress Scheduler::run_round(Block& block) {
+    Launch& launch = launch_;
+    const std::uint64_t before = block.writes;
+    std::uint64_t executed = 0;
+    bool all_poll = true, live = false, stuck = false;
+    const std::size_t n = block.warps.size();
+    const bool seeded = launch.options->schedule_seed != 0;
+    const std::size_t first = seeded ? random() % n : 0;
+    const std::size_t step = seeded && n > 2 && n % 2 == 0 ? (random() % n) | 1 : 1;  // odd: visits all when n is a power of two
+    for (std::size_t k = 0; k < n; ++k) {
+        const std::size_t at = std::has_single_bit(n) ? (first + k * step) % n : (first + k) % n;
+        Warp& w = *block.warps[at];
+        if (!w.live) continue;
+        live = true;
+        if (w.stuck) {
+            stuck = true;
+            continue;
+        }
+        const std::uint64_t slice = seeded ? 64 + random() % 1024 : launch.request->cooperative ? 512 : kSlice;
+        const std::uint64_t start = w.instructions;
+        w.sync_accesses = 0;
+        handlers_.run_warp(w, slice);
+        const std::uint64_t ran = w.instructions - start;
+        executed += ran;
+        launch.instructions += ran;
+        if (ran && !w.sync_accesses && w.live) all_poll = false;
+        if (w.stuck) stuck = true;
+        if (launch.stopped) return Progress::ended;
+        if (limits_reached(block)) return Progress::ended;
+    }
+    if (!live || block.live_threads == 0) return Progress::ended;
+    if (block.writes != before) {
+        block.idle = 0;
+        for (const auto& w : block.warps) {
+            w->stuck = false;
+            w->stuck_limit = 0;
+        }
+        return Progress::running;
+    }
+    block.idle += executed;
+    if (executed == 0) {
+        if (stuck) return Progress::waiting;
+        report_stuck(block, "deadlock");
+        return Progress::ended;
+    }
+    if (all_poll || block.idle > kProbeAfter)
+        for (const auto& w : block.warps)
+            if (w->live && !w->stuck_limit) {
+                w->stuck_limit = 1;
+                w->stuck_steps = w->stuck_hash = 0;
+            }
+    if (all_poll && block.idle > kIdleLimit) {
+        for (const auto& w : block.warps) w->stuck = w->live != 0;
+        return Progress::waiting;
+    }
+    return Progress::running;
+}
+
+// Remembers what the block's warps poll.
+void Scheduler::wait(Block& block) {
+    block.waiting = true;
+    std::erase_if(launch_.watched, [&](const Watch& watch) { return watch.block == &block; });
+    for (const auto& w : block.warps)
+        if (w->live && w->stuck && w->last_sync)
+            for (const std::uint64_t at : w->sync_watch)
+                launch_.watched.push_back({at, &block, w->last_sync, w->first_thread + w->last_sync_lane});
+}
+
+void Scheduler::run() {
+    Launch& launch = launch_;
+    const std::uint64_t total = order_.empty() ? (launch.options->blocks.empty() ? launch.grid.count() : 0) : order_.size();
+    const bool cooperative = launch.request->cooperative;
+    std::uint64_t generation = 0;  // grows when some block changed memory
+    while (!launch.stopped) {
+        if (cooperative)
+            while (next_ < total && !launch.stopped) start(false);
+        else if (resident_.empty() && next_ < total)
+            start(false);
+        if (resident_.empty()) break;
+        bool ran = false;
+        for (std::size_t i = 0; i < resident_.size() && !launch.stopped;) {
+            Block& block = *resident_[i];
+            if (block.waiting) {
+                if (block.waiting_since == generation) {
+                    ++i;
+                    continue;
+                }
+                block.waiting = false;
+                block.idle = 0;
+                for (const auto& w : block.warps) w->stuck = false;
+            }
+            ran = true;
+            launch.switches += 1;
+            const std::uint64_t before = block.writes;
+            Progress progress = run_round(block);
+            while (!cooperative && progress == Progress::running && !launch.stopped) progress = run_round(block);
+            if (block.writes != before) {
+                generation += 1;
+                if (block.waited_for_start && !cooperative && !launch.stopped) {
+                    // It went on only because of a block that was started meanwhile.
+                    for (const auto& w : block.warps)
+                        if (w->last_sync) {
+                            report(*w, "inter-block-wait", *w->last_sync, static_cast<int>(w->last_sync_lane),
+                                   "waits for another block, and nothing guarantees that both are resident (a cooperative launch does)",
+                                   true);
+                            break;
+                        }
+                }
+            }
+            if (launch.stopped) break;
+            if (progress == Progress::ended) {
+                retire(i);
+                continue;
+            }
+            if (progress == Progress::waiting) {
+                wait(block);
+                block.waiting_since = generation;
+            }
+            ++i;
+        }
+        if (launch.stopped) break;
+        if (!ran) {
+            if (next_ < total) {
+                for (const auto& b : resident_) b->waited_for_start = true;
+                start(true);
+            } else {
+                report_stuck(*resident_.front(), "deadlock");
+                launch.stopped = true;
+            }
+        }
+    }
+    for (std::size_t i = resident_.size(); i > 0; --i) retire(i - 1);
+}
+
+}  // namespace emulator::exec

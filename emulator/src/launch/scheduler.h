@@ -1,0 +1,40 @@
+// Runs the blocks of a launch: normally one after the other, each until it ends; all at once when the launch
+// is cooperative; a further one beside it when a block turns out to wait for one that has not started.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "emulator/src/exec/isa.h"
+#include "emulator/src/exec/state.h"
+
+namespace emulator::exec {
+
+class Scheduler {
+  public:
+    explicit Scheduler(Launch& launch);
+    void run();
+
+  private:
+    enum class Progress { ended, waiting, running };
+
+    Launch& launch_;
+    const HandlerSet& handlers_;
+    std::vector<std::uint64_t> order_;
+    std::size_t next_ = 0;
+    std::vector<std::unique_ptr<Block>> resident_;
+    std::vector<std::unique_ptr<Block>> spare_;
+    std::chrono::steady_clock::time_point deadline_;
+    std::uint64_t random_;
+
+    std::uint64_t random();
+    Block& start(bool for_waiting);
+    void prepare(Block& block, std::uint64_t linear);
+    void retire(std::size_t index);
+    Progress run_round(Block& block);
+    void wait(Block& block);
+    bool limits_reached(Block& block);
+};
+
+}  // namespace emulator::exec

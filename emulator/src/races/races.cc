@@ -1,0 +1,345 @@
+// Which orders are known:
+//  - program order of a thread;
+//  - a block's barriers: each warp keeps, for every warp of its block, up to which stamp that warp's accesses
+//    are ordered before its own (a vector clock); a barrier joins the clocks of those that arrive into those
+//    that wait. Stamps come from one counter per launch, and a block takes a new one at each barrier, fence
+//    and release, so a stamp also tells the interval in which an access was made;
+//  - bar.warp.sync, for the lanes of a warp (lanes may otherwise run in any order, shuffles included);
+//  - fence, then an atomic or volatile write; an atomic or volatile read of the same location: what the
+//    writer's block had fenced is ordered before what the reader's block does next. Whole blocks take part,
+//    which may hide a race between warps that did not really synchronise, and never invents one;
+//  - the end of a launch.
+// Each 4-byte granule remembers two writers (by bytes) and two readers (a warp's lanes together). Older
+// accesses are forgotten, so some races that involve three parties are not seen; what is reported is real.
+#include "emulator/src/races/races.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "emulator/src/exec/report.h"
+#include "emulator/src/exec/warp.h"
+#include "emulator/src/races/shadow.h"
+
+namespace emulator::races {
+
+using exec::Block;
+using exec::Instr;
+using exec::kLanes;
+using exec::Launch;
+using exec::Mask;
+using exec::Warp;
+
+static const std::byte unknown_data[1] = {};
+const std::byte* const kUnknownData = unknown_data;
+
+void GlobalShadowDeleter::operator()(GlobalShadow* shadow) const { delete shadow; }
+
+std::size_t shared_shadow_bytes(std::uint32_t shared_bytes) { return (shared_bytes / 4 + 1) * sizeof(Cell); }
+
+namespace {
+
+enum Strength : std::uint8_t { plain, strong, atomic_access };
+
+struct Access {
+    Warp& warp;
+    const Instr& instr;
+    Kind kind;
+    Strength strength;
+    bool shared;
+    std::uint32_t block, stamp, serial;
+    const std::byte* data;
+    std::uint32_t stride;
+    std::uint32_t bytes;
+};
+
+bool ordered(const Access& a, std::uint32_t block, std::uint32_t stamp, std::uint32_t warp, std::uint32_t sync, int lane) {
+    const Warp& w = a.warp;
+    if (block != a.block) {
+        const Block& b = *w.block;
+        if (stamp <= b.seen_all) return true;
+        const auto it = b.seen.find(block);
+        return it != b.seen.end() && stamp <= it->second;
+    }
+    if (stamp <= w.floor) return true;
+    if (warp == w.index) return w.lane_sync[static_cast<std::size_t>(lane)] > sync;
+    return stamp <= w.clock[warp];
+}
+
+// May two accesses of these strengths happen at once? Volatile accesses of one warp count as plain ones:
+// warp-synchronous code without __syncwarp is what they are used for.
+bool compatible(const Access& a, std::uint32_t block, std::uint32_t warp, std::uint8_t other) {
+    if (a.strength == plain || other == plain) return false;
+    if (a.strength == atomic_access || other == atomic_access) return true;
+    return block != a.block || warp != a.warp.index;
+}
+
+std::uint64_t stored_value(const Access& a, int lane, std::uint32_t offset, std::uint32_t n) {
+    // bytes [offset, offset + n) of what the lane stores
+    std::byte buffer[32] = {};
+    if (a.data) {
+        std::memcpy(buffer, a.data + static_cast<std::size_t>(lane) * a.stride, std::min<std::uint32_t>(a.bytes, 16));
+    } else {
+        for (int v = 0; v < a.instr.vector && 1 + v < a.instr.sources; ++v) {
+            const std::uint64_t value = exec::lane_value(a.warp, a.instr.source(1 + v), lane);
+            std::memcpy(buffer + v * a.instr.size, &value, a.instr.size);
+        }
+    }
+    std::uint64_t result = 0;
+    std::memcpy(&result, buffer + offset, n);
+    return result;
+}
+
+void report_race(const Access& a, int lane, std::uint64_t address, const Buffer* buffer, std::uint32_t other_id,
+                 std::uint32_t other_block, std::uint32_t other_warp, int other_lane, bool other_writes) {
+    Launch& launch = *a.warp.launch;
+    exec::OtherParty other;
+    other.id = other_id;
+    other.block = other_block;
+    other.thread = other_warp * kLanes + static_cast<std::uint32_t>(other_lane);
+    other.note = other_writes ? "the write it races with" : "the read it races with";
+    const char* rule = a.shared ? "shared-race" : "global-race";
+    if (exec::repeated(launch, rule, a.instr.id, other_id)) return;
+    const bool writes = a.kind != Kind::read;
+    std::string message = a.kind == Kind::atomic ? "an atomic update of " : writes ? "writes " : "reads ";
+    message += exec::describe(launch, a.shared ? nullptr : buffer, a.shared, address, a.bytes);
+    message += other_writes ? ", which another thread writes" : ", which another thread reads";
+    message += a.shared ? " without a barrier between" : " without synchronisation between";
+    exec::report(a.warp, rule, a.instr, lane, std::move(message), false, &other);
+}
+
+// One granule, the lanes of `mask` (all with the same byte mask).
+void touch(const Access& a, Cell& cell, Mask mask, std::uint8_t bytes, std::uint64_t address, std::uint32_t offset,
+           const std::byte* memory, const Buffer* buffer) {
+    const int first = std::countr_zero(mask);
+    const Warp& w = a.warp;
+    for (WriteRecord& r : cell.writes) {
+        if (!(r.bytes & bytes) || (r.block == a.block ? r.stamp <= w.floor : a.shared)) continue;
+        Mask others = mask;
+        if (r.block == a.block && r.warp == w.index) others &= ~(Mask{1} << r.lane);
+        if (!others || compatible(a, r.block, r.warp, r.strength)) continue;
+        for (Mask m = others; m; m &= m - 1) {
+            const int lane = std::countr_zero(m);
+            if (ordered(a, r.block, r.stamp, r.warp, r.sync, lane)) continue;
+            if (a.kind == Kind::write && r.id == a.instr.id && a.data != kUnknownData) {
+                // every thread stores the same value: harmless
+                const std::uint32_t begin = static_cast<std::uint32_t>(std::countr_zero(unsigned{bytes}));
+                const std::uint32_t n = static_cast<std::uint32_t>(std::popcount(unsigned{bytes}));
+                const std::uint32_t at = begin - static_cast<std::uint32_t>(address & 3) + offset;
+                const std::uint64_t mine = stored_value(a, lane, at, n);
+                std::uint64_t theirs = 0;
+                if (r.serial == a.serial)
+                    theirs = stored_value(a, r.lane, at, n);
+                else
+                    std::memcpy(&theirs, memory + begin, n);
+                if (mine == theirs) continue;
+            }
+            report_race(a, lane, address, buffer, r.id, r.block, r.warp, r.lane, true);
+            break;
+        }
+    }
+    if (a.kind != Kind::read) {
+        for (ReadRecord& r : cell.reads) {
+            if (!(r.bytes & bytes) || (r.block == a.block ? r.stamp <= w.floor : a.shared)) continue;
+            if (compatible(a, r.block, r.warp, r.strength)) continue;
+            for (Mask m = mask; m; m &= m - 1) {
+                const int lane = std::countr_zero(m);
+                Mask others = r.lanes;
+                if (r.block == a.block && r.warp == w.index) others &= ~(Mask{1} << lane);
+                if (!others || ordered(a, r.block, r.stamp, r.warp, r.sync, lane)) continue;
+                report_race(a, lane, address, buffer, r.id, r.block, r.warp, std::countr_zero(others), false);
+                break;
+            }
+        }
+        WriteRecord fresh;
+        fresh.block = a.block;
+        fresh.stamp = a.stamp;
+        fresh.id = a.instr.id;
+        fresh.sync = w.sync_count;
+        fresh.serial = a.serial;
+        fresh.warp = static_cast<std::uint8_t>(w.index);
+        fresh.lane = static_cast<std::uint8_t>(first);
+        fresh.bytes = bytes;
+        fresh.strength = a.strength;
+        for (WriteRecord& r : cell.writes) r.bytes &= static_cast<std::uint8_t>(~bytes);
+        if (cell.writes[0].bytes) cell.writes[1] = cell.writes[0];
+        cell.writes[0] = fresh;
+        if (a.kind == Kind::write)
+            for (ReadRecord& r : cell.reads) r.bytes &= static_cast<std::uint8_t>(~bytes);
+    }
+    if (a.kind == Kind::read) {
+        for (ReadRecord& r : cell.reads)
+            if (r.stamp == a.stamp && r.block == a.block && r.warp == w.index && r.bytes == bytes &&
+                r.sync == w.sync_count && r.strength == a.strength) {
+                r.lanes |= mask;
+                r.id = a.instr.id;
+                return;
+            }
+        ReadRecord& slot0 = cell.reads[0];
+        if (slot0.bytes && !(slot0.block == a.block && (slot0.stamp <= w.floor || (slot0.warp == w.index && slot0.bytes == bytes && slot0.lanes == mask))))
+            cell.reads[1] = slot0;
+        slot0.block = a.block;
+        slot0.stamp = a.stamp;
+        slot0.id = a.instr.id;
+        slot0.sync = w.sync_count;
+        slot0.lanes = mask;
+        slot0.warp = static_cast<std::uint8_t>(w.index);
+        slot0.bytes = bytes;
+        slot0.strength = a.strength;
+    }
+}
+
+Access make_access(Warp& w, const Instr& in, Kind kind, bool shared, std::uint32_t bytes, const std::byte* data,
+                   std::uint32_t stride) {
+    const Strength strength = kind == Kind::atomic                     ? atomic_access
+                              : in.has(exec::flag::is_volatile) ? strong
+                                                                : plain;
+    return {w, in, kind, strength, shared, static_cast<std::uint32_t>(w.block->linear), w.block->now,
+            ++w.launch->race_serial, data, stride, bytes};
+}
+
+template <class Find>
+void each_granule(const Access& a, Mask exec, const std::uint64_t* addresses, Find&& find) {
+    for (Mask m = exec; m;) {
+        const int lane = std::countr_zero(m);
+        const std::uint64_t at = addresses[lane];
+        Mask same = Mask{1} << lane;
+        if (a.kind == Kind::read) {  // neighbours that read the same place go together
+            for (int next = lane + 1; next < kLanes && ((m >> next) & 1) && addresses[next] == at; ++next)
+                same |= Mask{1} << next;
+        }
+        m &= ~same;
+        std::uint64_t g = at & ~std::uint64_t{3};
+        for (std::uint32_t done = 0; done < a.bytes; g += 4) {
+            const std::uint32_t begin = g < at ? static_cast<std::uint32_t>(at - g) : 0;
+            const std::uint32_t n = std::min(4 - begin, a.bytes - done);
+            find(g, same, static_cast<std::uint8_t>(((1u << n) - 1) << begin), at, done);
+            done += n;
+        }
+    }
+}
+
+}  // namespace
+
+void shared_access(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, std::uint32_t bytes, Kind kind,
+                   const std::byte* data, std::uint32_t stride) {
+    const Access a = make_access(w, in, kind, true, bytes, data, stride);
+    Cell* cells = static_cast<Cell*>(w.block->shared_shadow);
+    each_granule(a, exec, addresses,
+                 [&](std::uint64_t g, Mask lanes, std::uint8_t mask, std::uint64_t at, std::uint32_t offset) {
+                     touch(a, cells[g >> 2], lanes, mask, at, offset, w.block->shared + g, nullptr);
+                 });
+}
+
+void global_access(Warp& w, const Instr& in, Mask exec, Buffer& buffer, const std::uint64_t* addresses,
+                   std::uint32_t bytes, Kind kind, const std::byte* data, std::uint32_t stride) {
+    const Access a = make_access(w, in, kind, false, bytes, data, stride);
+    GlobalShadow& shadow = *buffer.shadow;
+    each_granule(a, exec, addresses,
+                 [&](std::uint64_t g, Mask lanes, std::uint8_t mask, std::uint64_t at, std::uint32_t offset) {
+                     const std::uint64_t index = (g - buffer.address) >> 2;
+                     if (Cell* cell = shadow.cell(index))
+                         touch(a, *cell, lanes, mask, at, offset, buffer.data() + (g - buffer.address), &buffer);
+                 });
+}
+
+// ---- synchronisation ----
+
+void start_block(Block& block) {
+    Launch& launch = *block.launch;
+    const std::uint32_t before = launch.stamp;
+    block.now = ++launch.stamp;
+    for (const auto& w : block.warps) {
+        w->clock.assign(block.warps.size(), before);
+        w->floor = before;
+    }
+}
+
+void warp_sync(Warp& w, Mask lanes) {
+    w.sync_count += 1;
+    for (Mask m = lanes; m; m &= m - 1) w.lane_sync[static_cast<std::size_t>(std::countr_zero(m))] = w.sync_count;
+}
+
+void barrier(Block& block, const std::vector<std::uint32_t>& arrivals, const std::vector<std::uint32_t>& waiters) {
+    const std::size_t n = block.warps.size();
+    std::vector<std::uint32_t> joined(n, 0);
+    for (const std::uint32_t a : arrivals)
+        for (std::size_t v = 0; v < n; ++v) joined[v] = std::max(joined[v], block.warps[a]->clock[v]);
+    for (const std::uint32_t a : arrivals) joined[a] = block.now;
+    for (const std::uint32_t b : waiters) {
+        Warp& w = *block.warps[b];
+        std::uint32_t low = ~0u;
+        for (std::size_t v = 0; v < n; ++v) {
+            w.clock[v] = std::max(w.clock[v], joined[v]);
+            low = std::min(low, w.clock[v]);
+        }
+        // All lanes of a waiting warp arrived, so its own accesses are ordered too.
+        w.floor = std::max(w.floor, low);
+        warp_sync(w, exec::kAllLanes);
+    }
+    block.now = ++block.launch->stamp;
+}
+
+void fence(Warp& w) {
+    Block& block = *w.block;
+    block.published = block.now;
+    block.version += 1;
+    block.now = ++w.launch->stamp;
+}
+
+void release(Warp& w, bool shared, std::uint64_t address) {
+    Block& block = *w.block;
+    if (shared) {
+        if (block.published) block.shared_sync[static_cast<std::uint32_t>(address)] = block.published;
+        return;
+    }
+    if (!block.published && block.seen.empty()) return;
+    exec::SyncLocation& location = w.launch->sync_locations[address];
+    if (location.last_block == block.linear && location.last_version == block.version) return;
+    location.last_block = block.linear;
+    location.last_version = block.version;
+    location.changes += 1;
+    if (block.published) {
+        std::uint32_t& mine = location.blocks[block.linear];
+        mine = std::max(mine, block.published);
+    }
+    for (const auto& [other, stamp] : block.seen) {
+        std::uint32_t& theirs = location.blocks[other];
+        theirs = std::max(theirs, stamp);
+    }
+}
+
+static void order_all(Warp& w, std::uint32_t stamp) {
+    for (std::uint32_t& c : w.clock) c = std::max(c, stamp);
+    w.floor = std::max(w.floor, stamp);
+}
+
+void acquire(Warp& w, bool shared, std::uint64_t address) {
+    Block& block = *w.block;
+    if (shared) {
+        const auto it = block.shared_sync.find(static_cast<std::uint32_t>(address));
+        if (it != block.shared_sync.end()) order_all(w, it->second);
+        return;
+    }
+    if (w.launch->sync_locations.empty()) return;
+    const auto it = w.launch->sync_locations.find(address);
+    if (it == w.launch->sync_locations.end()) return;
+    if (w.acquired_location == address && w.acquired_changes == it->second.changes) return;
+    w.acquired_location = address;
+    w.acquired_changes = it->second.changes;
+    bool changed = false;
+    for (const auto& [other, stamp] : it->second.blocks) {
+        if (other == block.linear) {
+            order_all(w, stamp);
+            continue;
+        }
+        std::uint32_t& seen = block.seen[other];
+        if (seen < stamp) {
+            seen = stamp;
+            changed = true;
+        }
+    }
+    block.version += changed;
+}
+
+}  // namespace emulator::races
