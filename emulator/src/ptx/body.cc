@@ -65,7 +65,9 @@ bool Parser::registers() {
                 return false;
             }
             if (vector != 1) return fail("a range of vector registers is not supported", line);
-            scopes_.back().ranges.push_back({name, count, type});
+            if (!scopes_.back().ranges.emplace(name, Scope::Range{count, type}).second) {
+                return fail("`" + std::string(name) + "` is declared twice", line);
+            }
         } else {
             Entry entry;
             entry.type = type;

@@ -1,4 +1,5 @@
 // Operands of instructions.
+#include <algorithm>
 #include <charconv>
 
 #include "emulator/src/ptx/parser.h"
@@ -50,37 +51,27 @@ bool is_special(std::string_view name) {
 }  // namespace
 
 Entry* Parser::find(std::string_view name) {
-    // `%r12` may be a member of a range: the prefix without its digits.
+    // `%r12` may be a member of a range: the prefix without its digits. A prefix may end in digits itself:
+    // `%r1<3>` declares %r10, %r11 and %r12.
+    constexpr std::size_t most_digits = 10;
     std::size_t head = name.size();
-    while (head > 0 && name[head - 1] >= '0' && name[head - 1] <= '9') --head;
-    std::uint64_t number = 0;
-    const std::string_view digits = name.substr(head);
-    const bool canonical = digits.size() == 1 || (!digits.empty() && digits[0] != '0');
-    const bool numbered = !digits.empty() && digits.size() < 12;
-    if (numbered) std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    while (head > 1 && name[head - 1] >= '0' && name[head - 1] <= '9') --head;
+    head = std::max(head, name.size() - std::min(name.size(), most_digits));
     for (std::size_t i = scopes_.size(); i-- > 0;) {
         Scope& scope = scopes_[i];
         if (const auto found = scope.names.find(name); found != scope.names.end()) return &found->second;
-        if (!numbered) continue;
-        for (const Scope::Range& range : scope.ranges) {
-            // The prefix itself may end in digits: `%r1<3>` declares %r10, %r11 and %r12.
-            if (canonical && range.prefix.size() == head && name.starts_with(range.prefix) &&
-                number < range.count) {
-                Entry entry;
-                entry.type = range.type;
-                return &scope.names.emplace(name, entry).first->second;
-            }
-            if (range.prefix.size() > head && range.prefix.size() < name.size() &&
-                name.starts_with(range.prefix)) {
-                const std::string_view rest = name.substr(range.prefix.size());
-                std::uint64_t tail = 0;
-                std::from_chars(rest.data(), rest.data() + rest.size(), tail);
-                if (tail < range.count && (rest.size() == 1 || rest[0] != '0')) {
-                    Entry entry;
-                    entry.type = range.type;
-                    return &scope.names.emplace(name, entry).first->second;
-                }
-            }
+        if (scope.ranges.empty()) continue;
+        for (std::size_t length = head; length < name.size(); ++length) {
+            const std::string_view digits = name.substr(length);
+            if (digits.size() > 1 && digits[0] == '0') continue;
+            const auto range = scope.ranges.find(name.substr(0, length));
+            if (range == scope.ranges.end()) continue;
+            std::uint64_t number = 0;
+            std::from_chars(digits.data(), digits.data() + digits.size(), number);
+            if (number >= range->second.count) continue;
+            Entry entry;
+            entry.type = range->second.type;
+            return &scope.names.emplace(name, entry).first->second;
         }
     }
     const auto found = names_.find(name);

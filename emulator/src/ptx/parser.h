@@ -43,12 +43,11 @@ struct Waiting {  // a word to look up when its scope closes
 
 struct Scope {
     struct Range {
-        std::string_view prefix;
         std::uint64_t count = 0;
         Type type = Type::none;
     };
     std::unordered_map<std::string_view, Entry> names;
-    std::vector<Range> ranges;
+    std::unordered_map<std::string_view, Range> ranges;  // by prefix
     std::unordered_map<std::string_view, std::uint32_t> labels;
     std::unordered_map<std::string_view, Name> tables;
     std::vector<Waiting> waiting;

@@ -1,7 +1,263 @@
+// Tensor-core instructions. Handlers read Instr::target (index into tensor::plans()), and
+//   sub        which fragment (wmma.load/store: 0 a, 1 b, 2 c, 3 d), or the number of 8 x 8 matrices
+//   sub2       memory layout: 0 row, 1 col; .trans of ldmatrix and stmatrix; and.popc of b1 products
+//   imm        products: fraction bits, terms of one step and result mantissa, a byte each
+//   flag::sat  .satfinite
 #include "emulator/src/decode/decoder.h"
+
+#include <cstdlib>
+
+#include "emulator/src/tensor/plan.h"
 
 namespace emulator::decode {
 
-void add_tensor(DecodeTable&) {}
+namespace {
+
+namespace flag = exec::flag;
+
+std::optional<std::string> take_shape(const ptx::Instruction& in, Modifiers& modifiers) {
+    for (const std::string& modifier : in.modifiers) {
+        if (modifier.size() > 4 && modifier[0] == 'm' && modifier[1] >= '0' && modifier[1] <= '9' &&
+            modifier.find('n') != std::string::npos && modifiers.take(modifier)) {
+            return modifier;
+        }
+    }
+    return std::nullopt;
+}
+
+void collective(Instr& out) {
+    out.control = Control::collective;
+    out.flags |= flag::whole_warp | flag::cross_lane;
+}
+
+int architecture(const Decoder& decoder) {  // 80 of "sm_80"
+    const std::string& target = decoder.module.target;
+    return target.size() > 3 ? std::atoi(target.c_str() + 3) : 80;
+}
+
+// How the target's tensor cores add; arithmetic.h says what the numbers mean (arXiv 2511.10909).
+std::int64_t recipe(const tensor::Plan& plan, int architecture) {
+    const bool eight = plan.a == Type::e4m3 || plan.a == Type::e5m2;
+    int fraction = architecture < 75 ? 23 : architecture < 90 ? 24 : 25;
+    int result = 23;
+    if (architecture == 89 && eight) {
+        fraction = 13;
+        result = 13;
+    }
+    // Ampere and Ada take the longest product of each type in two steps; wmma is made of such products.
+    const int longest = eight ? 32 : plan.a == Type::tf32 ? 8 : 16;
+    int chunk = plan.k;
+    if (architecture >= 80 && architecture < 90 && plan.k == longest) chunk = plan.k / 2;
+    if (architecture < 80) chunk = std::min(chunk, architecture < 75 ? 4 : 8);
+    return fraction | chunk << 8 | result << 16;
+}
+
+bool check_registers(Decoder& decoder, const ptx::Operand& operand, std::uint32_t expected,
+                     const char* what) {
+    const auto* vector = std::get_if<ptx::Vector>(&operand.value);
+    const std::size_t count = vector == nullptr ? 1 : vector->elements.size();
+    if (count == expected) return true;
+    return decoder.fail(std::string(what) + " must have " + std::to_string(expected) + " registers, not " +
+                        std::to_string(count));
+}
+
+bool product(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers, Instr& out, bool is_wmma) {
+    if (in.operands.size() != 4) return decoder.fail("a matrix product has four operands");
+    modifiers.take("sync");
+    modifiers.take("aligned");
+    const auto shape = take_shape(in, modifiers);
+    if (!shape) return decoder.fail("the shape is missing");
+    const bool conjunction = modifiers.take("and");
+    const bool exclusive = modifiers.take("xor");
+    if ((conjunction || exclusive) && !modifiers.take("popc")) return decoder.fail(".popc is missing");
+    if (modifiers.take("kind::f8f6f4")) {
+        // The forms with 8-bit floats are the ones below; the narrower types fail by themselves.
+    }
+    if (!is_wmma) {
+        if (!modifiers.take("row") || !modifiers.take("col")) {
+            return decoder.fail("only A by rows and B by columns is supported");
+        }
+    } else {
+        // The registers of a fragment do not depend on its layout in memory here.
+        int layouts = 0;
+        for (const std::string& modifier : in.modifiers) layouts += modifier == "row" || modifier == "col";
+        if (layouts != 2) return decoder.fail("the layouts of A and B are missing");
+        for (int i = 0; i < 2; ++i) {
+            if (!modifiers.take("row")) modifiers.take("col");
+        }
+    }
+    if (modifiers.take("satfinite")) out.flags |= flag::sat;
+    modifiers.take("rn");
+    std::vector<Type> types;
+    while (const auto type = modifiers.type()) types.push_back(*type);
+    Type a = Type::none, b = Type::none, c = Type::none, d = Type::none;
+    if (types.size() == 4) {
+        d = types[0];
+        a = types[1];
+        b = types[2];
+        c = types[3];
+    } else if (types.size() == 2 && is_wmma) {
+        d = types[0];
+        c = types[1];
+        a = b = Type::f16;
+    } else {
+        return decoder.fail("the types of D, A, B and C are expected");
+    }
+    const int number = tensor::find_plan(is_wmma, *shape, a, b, c, d);
+    if (number < 0) return decoder.fail("this shape and these types are not supported together");
+    const tensor::Plan& plan = tensor::plans()[static_cast<std::size_t>(number)];
+    if ((a == Type::b1) != (conjunction || exclusive)) {
+        return decoder.fail("a product of single bits needs .xor.popc or .and.popc, others have neither");
+    }
+    if (!check_registers(decoder, in.operands[0], plan.layout_d.registers, "D") ||
+        !check_registers(decoder, in.operands[1], plan.layout_a.registers, "A") ||
+        !check_registers(decoder, in.operands[2], plan.layout_b.registers, "B") ||
+        !check_registers(decoder, in.operands[3], plan.layout_c.registers, "C")) {
+        return false;
+    }
+    const auto word = [](Type type) { return type == Type::f64 || type == Type::f32 ? type : Type::b32; };
+    if (!decoder.destination(out, in.operands[0]) || !decoder.source(out, in.operands[1], word(a)) ||
+        !decoder.source(out, in.operands[2], word(b)) || !decoder.source(out, in.operands[3], word(c))) {
+        return false;
+    }
+    out.target = static_cast<std::uint32_t>(number);
+    out.imm = recipe(plan, architecture(decoder));
+    out.sub2 = conjunction ? 1 : 0;
+    out.pipe = Pipe::tensor;
+    collective(out);
+    out.flags |= flag::loads;  // the handler knows which rows and columns an undefined element reaches
+    switch (a) {
+        case Type::f64:
+            return decoder.handler(out, "mma.double");
+        case Type::s8:
+        case Type::u8:
+        case Type::s4:
+        case Type::u4:
+            return decoder.handler(out, "mma.integer");
+        case Type::b1:
+            return decoder.handler(out, "mma.bits");
+        default:
+            return decoder.handler(out, "mma.float");
+    }
+}
+
+bool decode_mma(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers, Instr& out) {
+    return product(decoder, in, modifiers, out, false);
+}
+
+ptx::Space take_space(Modifiers& modifiers) {
+    if (modifiers.take("shared") || modifiers.take("shared::cta")) return ptx::Space::shared;
+    if (modifiers.take("global")) return ptx::Space::global;
+    return ptx::Space::generic;
+}
+
+// wmma.load.X and wmma.store.d
+bool fragment_access(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers, Instr& out,
+                     bool store) {
+    const auto role = modifiers.take_any({"a", "b", "c", "d"});
+    if (!role || (store != (*role == "d"))) return decoder.fail("the fragment's letter is missing");
+    modifiers.take("sync");
+    modifiers.take("aligned");
+    const auto layout = modifiers.take_any({"row", "col"});
+    const auto shape = take_shape(in, modifiers);
+    out.space = take_space(modifiers);
+    const auto type = modifiers.type();
+    if (!layout || !shape || !type) return decoder.fail("layout, shape or type is missing");
+    const int which = (*role)[0] - 'a';
+    if ((*type == Type::s4 || *type == Type::u4 || *type == Type::b1) &&
+        *layout != (which == 0 ? "row" : "col")) {
+        return decoder.fail("elements smaller than a byte must lie along k: A by rows, B by columns");
+    }
+    const int number =
+        tensor::find_plan(true, *shape, which == 0 ? *type : Type::none, which == 1 ? *type : Type::none,
+                          which == 2 ? *type : Type::none, which == 3 ? *type : Type::none);
+    if (number < 0) return decoder.fail("this shape and type are not supported together");
+    const tensor::Plan& plan = tensor::plans()[static_cast<std::size_t>(number)];
+    if (in.operands.size() < 2 || in.operands.size() > 3)
+        return decoder.fail("two or three operands are expected");
+    const ptx::Operand& registers = in.operands[store ? 1 : 0];
+    const ptx::Operand& place = in.operands[store ? 0 : 1];
+    if (!check_registers(decoder, registers, plan.layout(which).registers, "the fragment")) return false;
+    if (!store && !decoder.destination(out, registers)) return false;
+    if (!decoder.address(out, place)) return false;
+    if (in.operands.size() == 3) {
+        if (!decoder.source(out, in.operands[2], Type::b32)) return false;
+        out.vector = 1;  // a stride is given
+    } else {
+        out.vector = 0;
+    }
+    if (store && !decoder.source(out, registers, *type == Type::f64 ? Type::f64 : Type::b32)) return false;
+    out.target = static_cast<std::uint32_t>(number);
+    out.sub = static_cast<std::uint8_t>(which);
+    out.sub2 = *layout == "col";
+    out.pipe = Pipe::lsu;
+    collective(out);
+    if (!store) out.flags |= flag::loads;
+    return decoder.handler(out, store ? "wmma.store" : "wmma.load");
+}
+
+bool decode_wmma(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers, Instr& out) {
+    if (modifiers.take("mma")) return product(decoder, in, modifiers, out, true);
+    if (modifiers.take("load")) return fragment_access(decoder, in, modifiers, out, false);
+    if (modifiers.take("store")) return fragment_access(decoder, in, modifiers, out, true);
+    return decoder.fail("wmma.load, wmma.mma or wmma.store is expected");
+}
+
+// ldmatrix and stmatrix of 8 x 8 matrices with 16-bit elements
+bool matrix_access(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers, Instr& out,
+                   bool store) {
+    modifiers.take("sync");
+    modifiers.take("aligned");
+    if (!modifiers.take("m8n8")) return decoder.fail("only 8 x 8 matrices are supported");
+    const auto count = modifiers.take_any({"x1", "x2", "x4"});
+    if (!count) return decoder.fail(".x1, .x2 or .x4 is missing");
+    out.sub2 = modifiers.take("trans");
+    out.space = take_space(modifiers);
+    if (!modifiers.take("b16")) return decoder.fail("only .b16 is supported");
+    if (in.operands.size() != 2) return decoder.fail("two operands are expected");
+    out.sub = static_cast<std::uint8_t>((*count)[1] - '0');
+    const ptx::Operand& registers = in.operands[store ? 1 : 0];
+    if (!check_registers(decoder, registers, out.sub, "the matrices")) return false;
+    if (!store && !decoder.destination(out, registers)) return false;
+    if (!decoder.address(out, in.operands[store ? 0 : 1])) return false;
+    if (store && !decoder.source(out, registers, Type::b32)) return false;
+    out.size = 16;
+    out.pipe = Pipe::lsu;
+    collective(out);
+    if (!store) out.flags |= flag::loads;
+    return decoder.handler(out, store ? "stmatrix" : "ldmatrix");
+}
+
+bool decode_ldmatrix(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers, Instr& out) {
+    return matrix_access(decoder, in, modifiers, out, false);
+}
+bool decode_stmatrix(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers, Instr& out) {
+    return matrix_access(decoder, in, modifiers, out, true);
+}
+
+bool decode_movmatrix(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers, Instr& out) {
+    modifiers.take("sync");
+    modifiers.take("aligned");
+    if (!modifiers.take("m8n8") || !modifiers.take("trans") || !modifiers.take("b16") ||
+        in.operands.size() != 2) {
+        return decoder.fail("movmatrix.sync.aligned.m8n8.trans.b16 d, a is the only form");
+    }
+    if (!decoder.destination(out, in.operands[0]) || !decoder.source(out, in.operands[1], Type::b32)) {
+        return false;
+    }
+    out.pipe = Pipe::lsu;
+    collective(out);
+    return decoder.handler(out, "movmatrix");
+}
+
+}  // namespace
+
+void add_tensor(DecodeTable& table) {
+    table["mma"] = decode_mma;
+    table["wmma"] = decode_wmma;
+    table["ldmatrix"] = decode_ldmatrix;
+    table["stmatrix"] = decode_stmatrix;
+    table["movmatrix"] = decode_movmatrix;
+}
 
 }  // namespace emulator::decode

@@ -1,9 +1,431 @@
+// Tensor-core instructions: fragments to matrices and back, and the matrices' way to memory.
 #include "emulator/src/tensor/handlers.h"
+
+#include "emulator/src/exec/undefined.h"
+#include "emulator/src/exec/warp.h"
+#include "emulator/src/tensor/arithmetic.h"
+#include "emulator/src/tensor/lane_memory.h"
+#include "emulator/src/tensor/plan.h"
+
+#include <vector>
 
 namespace emulator::exec {
 namespace EMULATOR_ISA {
 
-HandlerTable tensor_handlers() { return {}; }
+namespace {
+
+using ptx::Type;
+using tensor::Layout;
+using tensor::Plan;
+
+constexpr std::size_t kMaxElements = 2048;
+
+const Plan& plan_of(const Instr& in) { return tensor::plans()[in.target]; }
+
+// Elements of a fragment, whose registers are slots[0 ..], into a matrix.
+void gather(Warp& w, const Layout& layout, const Slot* slots, std::uint32_t* matrix) {
+    const std::uint32_t mask = layout.bits == 32 ? ~0u : (1u << layout.bits) - 1;
+    const std::uint16_t* position = layout.index.data();
+    for (std::uint32_t r = 0; r < layout.distinct; ++r) {
+        const std::uint32_t* lanes = narrow(w, slots[r]);
+        for (std::uint32_t e = 0; e < layout.per_register; ++e, position += kLanes) {
+            const std::uint32_t shift = e * layout.bits;
+            for (int lane = 0; lane < kLanes; ++lane) {
+                matrix[position[lane]] = (lanes[lane] >> shift) & mask;
+            }
+        }
+    }
+}
+
+void scatter(Warp& w, const Layout& layout, const Slot* slots, const std::uint32_t* matrix, Mask exec) {
+    for (std::uint32_t r = 0; r < layout.registers; ++r) {
+        std::uint32_t* lanes = narrow(w, slots[r]);
+        const std::uint16_t* position = layout.index.data() + std::size_t{r} * layout.per_register * kLanes;
+        for_lanes(exec, [&](int lane) {
+            std::uint32_t value = 0;
+            for (std::uint32_t e = 0; e < layout.per_register; ++e) {
+                value |= matrix[position[e * kLanes + static_cast<std::uint32_t>(lane)]] << (e * layout.bits);
+            }
+            lanes[lane] = value;
+        });
+    }
+}
+
+// Undefined elements of A make their row of D undefined, those of B their column, those of C themselves.
+void taint_product(Warp& w, const Instr& in, const Plan& plan, Mask exec) {
+    const Slot* slot = in.op + in.destinations;
+    std::uint32_t origin = 0;
+    std::vector<bool> rows(static_cast<std::size_t>(plan.m)), columns(static_cast<std::size_t>(plan.n));
+    std::vector<bool> cells(rows.size() * columns.size());
+    for (int which = 0; which < 3; ++which) {
+        const Layout& layout = plan.layout(which);
+        for (std::uint32_t r = 0; r < layout.registers; ++r, ++slot) {
+            const Mask tainted = taint_of(w, *slot);
+            if (tainted == 0) continue;
+            origin = origin_of(w, *slot);
+            for_lanes(tainted, [&](int lane) {
+                for (std::uint32_t e = 0; e < layout.per_register; ++e) {
+                    const std::uint32_t at =
+                        layout
+                            .index[(r * layout.per_register + e) * kLanes + static_cast<std::uint32_t>(lane)];
+                    if (which == 0) rows[at / layout.cols] = true;
+                    if (which == 1) columns[at % layout.cols] = true;
+                    if (which == 2) cells[at] = true;
+                }
+            });
+        }
+    }
+    const Layout& layout = plan.layout_d;
+    for (std::uint32_t r = 0; r < layout.registers; ++r) {
+        Mask tainted = 0;
+        for (int lane = 0; lane < kLanes; ++lane) {
+            for (std::uint32_t e = 0; e < layout.per_register; ++e) {
+                const std::uint32_t at =
+                    layout.index[(r * layout.per_register + e) * kLanes + static_cast<std::uint32_t>(lane)];
+                if (cells[at] || rows[at / layout.cols] || columns[at % layout.cols]) tainted |= 1u << lane;
+            }
+        }
+        taint_lanes(w, in.destination(static_cast<int>(r)), exec, tainted, origin);
+    }
+}
+
+// Before the result is written, because D's registers may be C's.
+void start_product(Warp& w, const Instr& in, const Plan& plan, Mask exec) {
+    if (w.tainted) taint_product(w, in, plan, exec);
+    w.launch->accesses[in.id].flops += std::uint64_t{2} * static_cast<std::uint64_t>(plan.m) *
+                                       static_cast<std::uint64_t>(plan.n) *
+                                       static_cast<std::uint64_t>(plan.k);
+}
+
+FloatFormat format_of(Type type) {
+    switch (type) {
+        case Type::bf16:
+            return kBf16;
+        case Type::tf32:
+            return kTf32;
+        case Type::e4m3:
+            return kE4m3;
+        case Type::e5m2:
+            return kE5m2;
+        default:
+            return kF16;
+    }
+}
+
+std::uint32_t f16_to_f32(std::uint32_t half) {
+    const std::uint32_t sign = (half & 0x8000u) << 16, field = (half >> 10) & 31, fraction = half & 0x3ffu;
+    if (field == 31) return sign | 0x7f800000u | fraction << 13;
+    if (field != 0) return sign | (field + 112) << 23 | fraction << 13;
+    return sign | std::bit_cast<std::uint32_t>(static_cast<float>(fraction) * 0x1p-24f);
+}
+
+std::uint32_t f32_to_f16(std::uint32_t bits) {  // to nearest even
+    const std::uint32_t sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) return 0x7fffu;
+    if (magnitude >= 0x477ff000u) return sign | 0x7c00u;
+    if (magnitude < 0x38800000u) {  // below the smallest normal: units of 2^-24, which the addition rounds
+        const float scaled = std::bit_cast<float>(magnitude) * 0x1p24f;
+        return sign | (std::bit_cast<std::uint32_t>(scaled + 0x1p23f) & 0x7ffu);
+    }
+    const std::uint32_t odd = (magnitude >> 13) & 1;
+    return sign | ((magnitude - 0x38000000u + 0xfffu + odd) >> 13);
+}
+
+void mma_float(Warp& w, const Instr& in, Mask exec) {
+    const Plan& plan = plan_of(in);
+    start_product(w, in, plan, exec);
+    alignas(32) std::uint32_t a[kMaxElements], b[kMaxElements], c[kMaxElements], d[kMaxElements];
+    const Slot* slots = in.op + in.destinations;
+    gather(w, plan.layout_a, slots, a);
+    gather(w, plan.layout_b, slots + plan.layout_a.registers, b);
+    gather(w, plan.layout_c, slots + plan.layout_a.registers + plan.layout_b.registers, c);
+    const auto elements = static_cast<std::size_t>(plan.m) * static_cast<std::size_t>(plan.n);
+    if (plan.c != plan.d) {
+        for (std::size_t i = 0; i < elements; ++i) {
+            c[i] = plan.d == Type::f32 ? f16_to_f32(c[i]) : f32_to_f16(c[i]);
+        }
+    }
+    if (plan.a == Type::tf32) {  // the low 13 bits are not read
+        for (int i = 0; i < plan.m * plan.k; ++i) a[i] >>= 13;
+        for (int i = 0; i < plan.k * plan.n; ++i) b[i] >>= 13;
+    }
+    FloatRecipe recipe;
+    recipe.a = format_of(plan.a);
+    recipe.b = format_of(plan.b);
+    recipe.fraction_bits = static_cast<int>(in.imm & 0xff);
+    recipe.chunk = static_cast<int>(in.imm >> 8 & 0xff);
+    recipe.output_bits = static_cast<int>(in.imm >> 16 & 0xff);
+    recipe.output_f16 = plan.d == Type::f16;
+    multiply_float(recipe, plan.m, plan.n, plan.k, a, b, c, d);
+    scatter(w, plan.layout_d, in.op, d, exec);
+}
+
+void mma_integer(Warp& w, const Instr& in, Mask exec) {
+    const Plan& plan = plan_of(in);
+    start_product(w, in, plan, exec);
+    alignas(32) std::uint32_t a[kMaxElements], b[kMaxElements], c[kMaxElements], d[kMaxElements];
+    const Slot* slots = in.op + in.destinations;
+    gather(w, plan.layout_a, slots, a);
+    gather(w, plan.layout_b, slots + plan.layout_a.registers, b);
+    gather(w, plan.layout_c, slots + plan.layout_a.registers + plan.layout_b.registers, c);
+    alignas(32) std::int32_t sa[kMaxElements], sb[kMaxElements];
+    const auto extend = [](Type type, const std::uint32_t* from, int count, std::int32_t* to) {
+        const int drop = type == Type::s8 ? 24 : type == Type::s4 ? 28 : 0;
+        for (int i = 0; i < count; ++i) to[i] = static_cast<std::int32_t>(from[i] << drop) >> drop;
+    };
+    extend(plan.a, a, plan.m * plan.k, sa);
+    extend(plan.b, b, plan.k * plan.n, sb);
+    multiply_integer(plan.m, plan.n, plan.k, sa, sb, c, d, in.has(flag::sat));
+    scatter(w, plan.layout_d, in.op, d, exec);
+}
+
+void mma_bits(Warp& w, const Instr& in, Mask exec) {
+    const Plan& plan = plan_of(in);
+    start_product(w, in, plan, exec);
+    alignas(32) std::uint32_t a[kMaxElements], b[kMaxElements], c[kMaxElements], d[kMaxElements];
+    const Slot* slots = in.op + in.destinations;
+    gather(w, plan.layout_a, slots, a);
+    gather(w, plan.layout_b, slots + plan.layout_a.registers, b);
+    gather(w, plan.layout_c, slots + plan.layout_a.registers + plan.layout_b.registers, c);
+    multiply_bits(plan.m, plan.n, plan.k / 32, a, b, c, d, in.sub2 == 0);
+    scatter(w, plan.layout_d, in.op, d, exec);
+}
+
+void mma_double(Warp& w, const Instr& in, Mask exec) {
+    const Plan& plan = plan_of(in);
+    start_product(w, in, plan, exec);
+    std::uint64_t a[256], b[256], c[256], d[256];
+    const Slot* slots = in.op + in.destinations;
+    const auto gather_wide = [&](const Layout& layout, std::uint64_t* matrix) {
+        for (std::uint32_t r = 0; r < layout.registers; ++r, ++slots) {
+            for (int lane = 0; lane < kLanes; ++lane) {
+                matrix[layout.index[r * kLanes + static_cast<std::uint32_t>(lane)]] = wide(w, *slots)[lane];
+            }
+        }
+    };
+    gather_wide(plan.layout_a, a);
+    gather_wide(plan.layout_b, b);
+    gather_wide(plan.layout_c, c);
+    multiply_double(plan.m, plan.n, plan.k, a, b, c, d);
+    for (std::uint32_t r = 0; r < plan.layout_d.registers; ++r) {
+        std::uint64_t* lanes = wide(w, in.op[r]);
+        for_lanes(exec, [&](int lane) {
+            lanes[lane] = d[plan.layout_d.index[r * kLanes + static_cast<std::uint32_t>(lane)]];
+        });
+    }
+}
+
+// One request of a memory instruction: addresses of the same space for all lanes of exec.
+void count_access(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, std::uint32_t bytes,
+                  bool store) {
+    if (exec == 0) return;
+    const int first = std::countr_zero(exec);
+    if (in.space == ptx::Space::shared) {
+        count_shared(w, in, exec, addresses, bytes, store);
+    } else if (in.space == ptx::Space::generic && is_shared_window(addresses[first])) {
+        std::uint64_t offsets[kLanes];
+        for_lanes(exec, [&](int lane) { offsets[lane] = addresses[lane] - kSharedWindow; });
+        count_shared(w, in, exec, offsets, bytes, store);
+    } else if (in.space == ptx::Space::global || !is_local_window(addresses[first])) {
+        count_global(w, in, exec, addresses, bytes, store);
+    }
+}
+
+Mask matrix_lanes(const Instr& in) {  // those whose addresses count
+    return in.sub == 4 ? kAllLanes : (1u << (8 * in.sub)) - 1;
+}
+
+// Lane l gives the address of row l % 8 of matrix l / 8; it gets elements 2 (l % 4) and the next of row l / 4
+// of every matrix, or of column l / 4 when transposed.
+void ldmatrix(Warp& w, const Instr& in, Mask exec) {
+    std::uint64_t addresses[kLanes];
+    const Mask used = matrix_lanes(in);
+    lane_addresses(w, in, in.source(0), used, addresses);
+    std::uint16_t rows[kLanes][8];
+    Mask undefined_rows = 0;
+    bool good = true;
+    for_lanes(used, [&](int lane) {
+        bool undefined = false;
+        good = good && load_lane(w, in, lane, in.space, addresses[lane], 16, rows[lane], &undefined);
+        if (undefined) undefined_rows |= 1u << lane;
+    });
+    if (!good) return;
+    if (w.launch->count) count_access(w, in, used, addresses, 16, false);
+    for (int matrix = 0; matrix < in.sub; ++matrix) {
+        std::uint32_t* lanes = narrow(w, in.destination(matrix));
+        Mask tainted = 0;
+        for_lanes(exec, [&](int lane) {
+            const int g = lane / 4, t = 2 * (lane % 4);
+            const std::uint16_t(*m)[8] = rows + 8 * matrix;
+            lanes[lane] = in.sub2 ? m[t][g] | std::uint32_t{m[t + 1][g]} << 16
+                                  : m[g][t] | std::uint32_t{m[g][t + 1]} << 16;
+            const Mask needed = (in.sub2 ? 3u << t : 1u << g) << (8 * matrix);
+            if (undefined_rows & needed) tainted |= 1u << lane;
+        });
+        if (w.tainted) taint_lanes(w, in.destination(matrix), exec, 0, 0);
+        if (tainted) taint_register(w, in, in.destination(matrix), tainted);
+    }
+}
+
+void stmatrix(Warp& w, const Instr& in, Mask exec) {
+    std::uint64_t addresses[kLanes];
+    const Mask used = matrix_lanes(in) & exec;
+    lane_addresses(w, in, in.source(0), used, addresses);
+    std::uint16_t rows[kLanes][8];
+    for (int matrix = 0; matrix < in.sub; ++matrix) {
+        const std::uint32_t* lanes = narrow(w, in.source(1 + matrix));
+        std::uint16_t(*m)[8] = rows + 8 * matrix;
+        for (int lane = 0; lane < kLanes; ++lane) {
+            const int g = lane / 4, t = 2 * (lane % 4);
+            (in.sub2 ? m[t][g] : m[g][t]) = static_cast<std::uint16_t>(lanes[lane]);
+            (in.sub2 ? m[t + 1][g] : m[g][t + 1]) = static_cast<std::uint16_t>(lanes[lane] >> 16);
+        }
+    }
+    bool good = true;
+    for_lanes(used, [&](int lane) {
+        good = good && store_lane(w, in, lane, in.space, addresses[lane], 16, rows[lane]);
+    });
+    if (!good) return;
+    if (w.launch->count) count_access(w, in, used, addresses, 16, true);
+    if (!w.tainted) return;
+    for (int matrix = 0; matrix < in.sub; ++matrix) {
+        const Slot& slot = in.source(1 + matrix);
+        for_lanes(taint_of(w, slot) & exec, [&](int lane) {
+            const int g = lane / 4, t = 2 * (lane % 4);
+            for (int half = 0; half < 2; ++half) {
+                const int row = in.sub2 ? t + half : g, column = in.sub2 ? g : t + half;
+                const int giver = 8 * matrix + row;
+                store_undefined(w, in, giver, in.space,
+                                addresses[giver] + static_cast<std::uint64_t>(2 * column), 2,
+                                origin_of(w, slot));
+            }
+        });
+    }
+}
+
+void movmatrix(Warp& w, const Instr& in, Mask exec) {
+    std::uint16_t m[8][8];
+    const std::uint32_t* from = narrow(w, in.source(0));
+    for (int lane = 0; lane < kLanes; ++lane) {
+        m[lane / 4][2 * (lane % 4)] = static_cast<std::uint16_t>(from[lane]);
+        m[lane / 4][2 * (lane % 4) + 1] = static_cast<std::uint16_t>(from[lane] >> 16);
+    }
+    std::uint32_t* to = narrow(w, in.destination(0));
+    for_lanes(exec, [&](int lane) {
+        const int g = lane / 4, t = 2 * (lane % 4);
+        to[lane] = m[t][g] | std::uint32_t{m[t + 1][g]} << 16;
+    });
+}
+
+// The memory side of wmma fragments. How a GPU splits such an access is not documented; here every register
+// is one request when its elements stand side by side in memory, else one request per element.
+struct FragmentAccess {
+    const Layout* layout = nullptr;
+    std::uint64_t stride = 0;  // elements
+    bool by_columns = false;
+    std::uint32_t bytes_of_row = 0;
+
+    // In bits, from the matrix's first element.
+    std::uint64_t bit_offset(std::uint32_t r, std::uint32_t e, int lane) const {
+        const std::uint32_t at =
+            layout->index[(r * layout->per_register + e) * kLanes + static_cast<std::uint32_t>(lane)];
+        const std::uint64_t row = at / layout->cols, col = at % layout->cols;
+        const std::uint64_t element = by_columns ? col * stride + row : row * stride + col;
+        return element * layout->bits;
+    }
+    bool side_by_side(std::uint32_t r) const {
+        for (std::uint32_t e = 1; e < layout->per_register; ++e) {
+            if (bit_offset(r, e, 0) != bit_offset(r, 0, 0) + std::uint64_t{e} * layout->bits) return false;
+        }
+        return true;
+    }
+};
+
+FragmentAccess access_of(Warp& w, const Instr& in) {
+    const Plan& plan = plan_of(in);
+    FragmentAccess access;
+    access.layout = &plan.layout(in.sub);
+    access.by_columns = in.sub2 != 0;
+    // A stride counts elements of the matrix; words of single bits stand for 32 of them.
+    const std::uint32_t pack = plan.a == Type::b1 && in.sub < 2 ? 32 : 1;
+    access.stride = access.by_columns ? access.layout->rows : access.layout->cols;
+    if (in.vector != 0) {
+        const Slot& slot = in.source(1);
+        access.stride = lane_value(w, slot, 0) / pack;
+    }
+    return access;
+}
+
+void wmma_load(Warp& w, const Instr& in, Mask exec) {
+    const FragmentAccess access = access_of(w, in);
+    const Layout& layout = *access.layout;
+    std::uint64_t base[kLanes], addresses[kLanes];
+    lane_addresses(w, in, in.source(0), exec, base);
+    bool good = true;
+    for (std::uint32_t r = 0; r < layout.distinct && good; ++r) {
+        const bool together = access.side_by_side(r) || layout.bits < 8;
+        const std::uint32_t bytes = together ? layout.bits * layout.per_register / 8 : layout.bits / 8;
+        const std::uint32_t pieces = together ? 1 : layout.per_register;
+        std::uint64_t values[kLanes] = {};
+        Mask tainted = 0;
+        for (std::uint32_t e = 0; e < pieces && good; ++e) {
+            for_lanes(exec, [&](int lane) {
+                addresses[lane] = base[lane] + access.bit_offset(r, e, lane) / 8;
+                std::uint64_t data = 0;
+                bool undefined = false;
+                good = good && load_lane(w, in, lane, in.space, addresses[lane], bytes, &data, &undefined);
+                values[lane] |= data << (e * layout.bits);
+                if (undefined) tainted |= 1u << lane;
+            });
+            if (good && w.launch->count) count_access(w, in, exec, addresses, bytes, false);
+        }
+        if (!good) return;
+        for (std::uint32_t copy = r; copy < layout.registers; copy += layout.distinct) {
+            const Slot& slot = in.destination(static_cast<int>(copy));
+            for_lanes(exec, [&](int lane) { set_lane(w, slot, lane, values[lane]); });
+            if (w.tainted) taint_lanes(w, slot, exec, 0, 0);
+            if (tainted) taint_register(w, in, slot, tainted);
+        }
+    }
+}
+
+void wmma_store(Warp& w, const Instr& in, Mask exec) {
+    const FragmentAccess access = access_of(w, in);
+    const Layout& layout = *access.layout;
+    const int first = in.vector != 0 ? 2 : 1;
+    std::uint64_t base[kLanes], addresses[kLanes];
+    lane_addresses(w, in, in.source(0), exec, base);
+    bool good = true;
+    for (std::uint32_t r = 0; r < layout.registers && good; ++r) {
+        const bool together = access.side_by_side(r);
+        const std::uint32_t bytes = together ? layout.bits * layout.per_register / 8 : layout.bits / 8;
+        const std::uint32_t pieces = together ? 1 : layout.per_register;
+        const Slot& slot = in.source(first + static_cast<int>(r));
+        for (std::uint32_t e = 0; e < pieces && good; ++e) {
+            for_lanes(exec, [&](int lane) {
+                addresses[lane] = base[lane] + access.bit_offset(r, e, lane) / 8;
+                const std::uint64_t data = lane_value(w, slot, lane) >> (e * layout.bits);
+                good = good && store_lane(w, in, lane, in.space, addresses[lane], bytes, &data);
+            });
+            if (good && w.launch->count) count_access(w, in, exec, addresses, bytes, true);
+            if (good && w.tainted) {
+                for_lanes(taint_of(w, slot) & exec, [&](int lane) {
+                    store_undefined(w, in, lane, in.space, addresses[lane], bytes, origin_of(w, slot));
+                });
+            }
+        }
+    }
+}
+
+constexpr HandlerEntry entries[] = {
+    {"mma.float", mma_float},   {"mma.integer", mma_integer}, {"mma.bits", mma_bits},
+    {"mma.double", mma_double}, {"ldmatrix", ldmatrix},       {"stmatrix", stmatrix},
+    {"movmatrix", movmatrix},   {"wmma.load", wmma_load},     {"wmma.store", wmma_store},
+};
+
+}  // namespace
+
+HandlerTable tensor_handlers() { return {entries, std::size(entries)}; }
 
 }  // namespace EMULATOR_ISA
 }  // namespace emulator::exec

@@ -88,6 +88,15 @@ TEST(Parse, RegistersAreNumberedByFileAtFirstUse) {
     EXPECT_EQ(f.predicates, 1u);
 }
 
+TEST(Parse, RangesWhosePrefixEndsInDigits) {
+    const Module m = kernel(".reg .b32 %r1<3>, %r<2>; mov.u32 %r10, %r1; mov.u32 %r12, %r0; ret;");
+    EXPECT_EQ(m.functions[0].narrow_registers, 4u);
+    EXPECT_NE(bad(head + ".entry k() { .reg .b32 %r1<3>; mov.u32 %r13, 0; }").message.find("`%r13`"),
+              std::string::npos);
+    EXPECT_NE(bad(head + ".entry k() { .reg .b32 %r<3>; mov.u32 %r01, 0; }").message.find("`%r01`"),
+              std::string::npos);
+}
+
 TEST(Parse, NestedScopesHaveTheirOwnRegistersAndLabels) {
     const Module m = kernel(
         ".reg .b32 %r<4>; mov.u32 %r1, 1;\n"

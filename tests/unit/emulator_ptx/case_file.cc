@@ -1,0 +1,312 @@
+#include "tests/unit/emulator_ptx/case_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "emulator/emulator.h"
+
+namespace emulator::test {
+
+namespace {
+
+std::optional<CaseValue> parse_value(const std::string& token, const std::string& type) {
+    CaseValue value;
+    if (token == "_") {
+        value.ignored = true;
+        return value;
+    }
+    if (token == "nan") {
+        value.any_nan = true;
+        value.bits = type == "f64"   ? 0x7ff8000000000000u
+                     : type == "f32" ? 0x7fc00000u
+                     : type == "f16" ? 0x7e00u
+                                     : 0x7fc0u;
+        return value;
+    }
+    try {
+        std::size_t used = 0;
+        if (token.starts_with("0x")) {
+            value.bits = std::stoull(token, &used, 16);
+        } else if (type == "f64") {
+            value.bits = std::bit_cast<std::uint64_t>(std::stod(token, &used));
+        } else if (type == "f32") {
+            value.bits = std::bit_cast<std::uint32_t>(std::stof(token, &used));
+        } else if (type == "f16") {
+            value.bits = std::bit_cast<std::uint16_t>(static_cast<_Float16>(std::stod(token, &used)));
+        } else if (type == "bf16") {
+            value.bits = std::bit_cast<std::uint32_t>(std::stof(token, &used)) >> 16;
+        } else if (token.starts_with("-")) {
+            value.bits = static_cast<std::uint64_t>(std::stoll(token, &used));
+        } else {
+            value.bits = std::stoull(token, &used);
+        }
+        if (used != token.size()) return std::nullopt;
+    } catch (const std::exception&) {
+        return std::nullopt;
+    }
+    return value;
+}
+
+std::string register_type(const std::string& type) {
+    return type == "pred" ? "pred" : "b" + std::to_string(8 * element_bytes(type));
+}
+
+double real(const std::string& type, std::uint64_t bits) {
+    if (type == "f64") return std::bit_cast<double>(bits);
+    if (type == "f32") return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    if (type == "f16") return static_cast<double>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits)));
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+double unit_in_last_place(const std::string& type, double value) {
+    const int mantissa = type == "f64" ? 52 : type == "f32" ? 23 : type == "f16" ? 10 : 7;
+    const int least = type == "f64" ? -1022 : type == "f16" ? -14 : -126;
+    const int exponent = value == 0 ? least : std::max(std::ilogb(value), least);
+    return std::ldexp(1.0, exponent - mantissa);
+}
+
+bool agrees(const CaseRegister& expected, const CaseValue& value, std::uint64_t got) {
+    if (value.ignored) return true;
+    const bool floating = expected.type[0] == 'f' || expected.type[0] == 'b'
+                              ? expected.type.find('f') != std::string::npos
+                              : false;
+    if (value.any_nan) return std::isnan(real(expected.type, got));
+    if (value.bits == got) return true;
+    if (!floating || (!expected.ulps && !expected.absolute)) return false;
+    const double x = real(expected.type, value.bits), y = real(expected.type, got);
+    if (!std::isfinite(x) || !std::isfinite(y)) return std::isnan(x) && std::isnan(y);
+    if (expected.absolute && std::fabs(x - y) <= *expected.absolute) return true;
+    return expected.ulps && std::fabs(x - y) <= *expected.ulps * unit_in_last_place(expected.type, x);
+}
+
+std::vector<std::byte> pack(const std::vector<CaseValue>& values, std::uint32_t bytes) {
+    std::vector<std::byte> out(values.size() * bytes);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        std::memcpy(out.data() + i * bytes, &values[i].bits, bytes);
+    return out;
+}
+
+std::uint64_t unpack(const std::vector<std::byte>& data, std::size_t i, std::uint32_t bytes) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, data.data() + i * bytes, bytes);
+    return bits;
+}
+
+}  // namespace
+
+std::uint32_t element_bytes(const std::string& type) {
+    if (type == "pred") return 4;
+    if (type == "bf16") return 2;
+    if (type.size() < 2) return 0;
+    const int bits = std::atoi(type.c_str() + 1);
+    return bits == 8 || bits == 16 || bits == 32 || bits == 64 ? static_cast<std::uint32_t>(bits / 8) : 0;
+}
+
+std::size_t InstructionCase::threads() const {
+    std::size_t count = 1;
+    for (const auto* list : {&inputs, &outputs}) {
+        for (const CaseRegister& r : *list) count = std::max(count, r.values.size());
+    }
+    return count;
+}
+
+std::optional<InstructionCase> read_case(const std::filesystem::path& file, std::string& error) {
+    std::ifstream stream(file);
+    if (!stream) {
+        error = file.string() + ": cannot be read";
+        return std::nullopt;
+    }
+    InstructionCase test;
+    std::string line;
+    for (int number = 1; std::getline(stream, line); ++number) {
+        const auto fail = [&](const std::string& what) {
+            error = fmt::format("{}:{}: {}", file.string(), number, what);
+            return std::nullopt;
+        };
+        if (!line.starts_with("// ")) {
+            test.body += line + "\n";
+            continue;
+        }
+        std::istringstream words(line.substr(3));
+        std::string kind, name, type;
+        words >> kind;
+        if (kind == "target") {
+            words >> test.target;
+        } else if (kind == "fault") {
+            words >> test.fault;
+        } else if (kind == "module") {
+            test.module_lines.push_back(line.substr(10));
+        } else if (kind == "reg") {
+            test.registers.push_back(line.substr(3));
+        } else if ((kind == "in" || kind == "out" || kind == "mem") && line.find(':') != std::string::npos) {
+            const std::size_t colon = line.find(':');
+            std::istringstream head(line.substr(3, colon - 3)), values(line.substr(colon + 1));
+            head >> kind >> name >> type;
+            if (element_bytes(type) == 0) return fail("unknown type `" + type + "`");
+            CaseRegister reg{name, type, {}, {}, {}};
+            std::string word;
+            while (head >> word) {
+                double amount = 0;
+                if (!(head >> amount)) return fail("a tolerance has no number");
+                (word == "ulp" ? reg.ulps : reg.absolute) = amount;
+            }
+            std::vector<CaseValue> after;
+            bool arrow = false;
+            while (values >> word) {
+                if (word == "->") {
+                    arrow = true;
+                    continue;
+                }
+                const auto value = parse_value(word, type);
+                if (!value) return fail("`" + word + "` is not a value of " + type);
+                (arrow ? after : reg.values).push_back(*value);
+            }
+            if (reg.values.empty()) return fail("there are no values");
+            if (kind == "in") test.inputs.push_back(reg);
+            if (kind == "out") test.outputs.push_back(reg);
+            if (kind == "mem") {
+                if (!arrow) after = reg.values;
+                if (after.size() != reg.values.size()) return fail("the buffer changes its size");
+                test.buffers.push_back({name, type, reg.values, after});
+            }
+        }
+    }
+    const std::size_t threads = test.threads();
+    for (const auto* list : {&test.inputs, &test.outputs}) {
+        for (const CaseRegister& r : *list) {
+            if (r.values.size() != threads && !(list == &test.inputs && r.values.size() == 1)) {
+                error = fmt::format("{}: `{}` has {} values, not {}", file.string(), r.name, r.values.size(),
+                                    threads);
+                return std::nullopt;
+            }
+        }
+    }
+    if (test.outputs.empty() && test.buffers.empty() && test.fault.empty()) {
+        error = file.string() + ": nothing is compared";
+        return std::nullopt;
+    }
+    return test;
+}
+
+std::string InstructionCase::ptx() const {
+    std::string text = fmt::format(".version 9.0\n.target {}\n.address_size 64\n", target);
+    for (const std::string& line : module_lines) text += line + "\n";
+    text += ".visible .entry k(";
+    std::string separator, declare, load, store;
+    const auto parameter = [&](const std::string& name) {
+        text += fmt::format("{}.param .u64 k_{}", separator, name);
+        separator = ", ";
+    };
+    declare = ".reg .b64 addr_, tid64_, at_;\n.reg .b32 tid_, word_;\n.reg .pred flag_;\n";
+    load = "mov.u32 tid_, %tid.x;\n";
+    for (const CaseRegister& r : inputs) {
+        parameter(r.name);
+        declare += fmt::format(".reg .{} {};\n", register_type(r.type), r.name);
+        load += fmt::format(
+            "ld.param.u64 addr_, [k_{}];\nmul.wide.u32 tid64_, tid_, {};\nadd.u64 at_, addr_, tid64_;\n",
+            r.name, r.values.size() == 1 ? 0 : element_bytes(r.type));
+        if (r.type == "pred") {
+            load += fmt::format("ld.global.b32 word_, [at_];\nsetp.ne.u32 {}, word_, 0;\n", r.name);
+        } else {
+            load += fmt::format("ld.global.b{} {}, [at_];\n", 8 * element_bytes(r.type), r.name);
+        }
+    }
+    for (const CaseBuffer& b : buffers) {
+        parameter(b.name);
+        declare += fmt::format(".reg .b64 {};\n", b.name);
+        load += fmt::format("ld.param.u64 {0}, [k_{0}];\n", b.name);
+    }
+    for (const CaseRegister& r : outputs) {
+        const bool also_input = std::any_of(inputs.begin(), inputs.end(),
+                                            [&](const CaseRegister& input) { return input.name == r.name; });
+        parameter("out_" + r.name);
+        if (!also_input) declare += fmt::format(".reg .{} {};\n", register_type(r.type), r.name);
+        store += fmt::format(
+            "ld.param.u64 addr_, [k_out_{}];\nmul.wide.u32 tid64_, tid_, {};\nadd.u64 at_, addr_, tid64_;\n",
+            r.name, element_bytes(r.type));
+        if (r.type == "pred") {
+            store += fmt::format("selp.u32 word_, 1, 0, {};\nst.global.b32 [at_], word_;\n", r.name);
+        } else {
+            store += fmt::format("st.global.b{} [at_], {};\n", 8 * element_bytes(r.type), r.name);
+        }
+    }
+    for (const std::string& line : registers) declare += "." + line + "\n";
+    return text + ")\n{\n" + declare + load + body + store + "ret;\n}\n";
+}
+
+std::string run_case(const InstructionCase& test) {
+    const std::string ptx = test.ptx();
+    auto loaded = Module::load(ptx);
+    if (const auto* error = std::get_if<LoadError>(&loaded)) {
+        return fmt::format("line {}: {} [{}]\n{}", error->ptx_line, error->message, error->instruction, ptx);
+    }
+    const Module& module = std::get<Module>(loaded);
+    Memory memory;
+    Launch launch;
+    launch.kernel = "k";
+    launch.block.x = static_cast<std::uint32_t>(test.threads());
+    const auto argument = [&](std::uint64_t address) {
+        const auto* bytes = reinterpret_cast<const std::byte*>(&address);
+        launch.arguments.insert(launch.arguments.end(), bytes, bytes + 8);
+    };
+    for (const CaseRegister& r : test.inputs) {
+        const auto data = pack(r.values, element_bytes(r.type));
+        const std::uint64_t address = memory.allocate(r.name, data.size(), BufferKind::input);
+        memory.write(address, data);
+        argument(address);
+    }
+    std::vector<std::uint64_t> buffers, outputs;
+    for (const CaseBuffer& b : test.buffers) {
+        const auto data = pack(b.before, element_bytes(b.type));
+        buffers.push_back(memory.allocate(b.name, data.size(), BufferKind::inout));
+        memory.write(buffers.back(), data);
+        argument(buffers.back());
+    }
+    for (const CaseRegister& r : test.outputs) {
+        outputs.push_back(
+            memory.allocate(r.name, r.values.size() * element_bytes(r.type), BufferKind::output));
+        argument(outputs.back());
+    }
+    const Outcome outcome = run(module, memory, launch, Options{});
+    if (outcome.refused) return "refused: " + outcome.refused->message;
+    if (!test.fault.empty()) {
+        for (const Fault& fault : outcome.faults) {
+            if (fault.rule == test.fault) return {};
+        }
+        return "no fault " + test.fault + (outcome.faults.empty() ? "" : " but " + outcome.faults[0].rule);
+    }
+    if (!outcome.faults.empty()) {
+        const Fault& fault = outcome.faults[0];
+        return fmt::format("{}: {} [{}]", fault.rule, fault.message, fault.place.instruction);
+    }
+    std::string wrong;
+    const auto compare = [&](const CaseRegister& r, std::uint64_t address, const char* what) {
+        const std::uint32_t bytes = element_bytes(r.type);
+        const auto data = memory.read(address, r.values.size() * bytes);
+        int shown = 0;
+        for (std::size_t i = 0; i < r.values.size(); ++i) {
+            const std::uint64_t got = unpack(data, i, bytes);
+            if (agrees(r, r.values[i], got) || ++shown > 5) continue;
+            std::string inputs;
+            for (const CaseRegister& in : test.inputs) {
+                inputs += fmt::format(" {}=0x{:x}", in.name, in.values[in.values.size() == 1 ? 0 : i].bits);
+            }
+            wrong += fmt::format("{} {}[{}]: 0x{:x}, expected {}{:x};{}\n", what, r.name, i, got,
+                                 r.values[i].any_nan ? "nan " : "0x", r.values[i].bits, inputs);
+        }
+    };
+    for (std::size_t i = 0; i < test.outputs.size(); ++i) compare(test.outputs[i], outputs[i], "register");
+    for (std::size_t i = 0; i < test.buffers.size(); ++i) {
+        CaseRegister content{test.buffers[i].name, test.buffers[i].type, test.buffers[i].after, {}, {}};
+        compare(content, buffers[i], "buffer");
+    }
+    return wrong;
+}
+
+}  // namespace emulator::test

@@ -1,0 +1,40 @@
+// Instruction cases: tests/cases/ptx/README.md describes the files.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace emulator::test {
+
+struct CaseValue {
+    std::uint64_t bits = 0;
+    bool any_nan = false, ignored = false;
+};
+struct CaseRegister {
+    std::string name, type;
+    std::vector<CaseValue> values;
+    std::optional<double> ulps, absolute;
+};
+struct CaseBuffer {
+    std::string name, type;
+    std::vector<CaseValue> before, after;
+};
+struct InstructionCase {
+    std::string target = "sm_80", body, fault;
+    std::vector<std::string> module_lines, registers;
+    std::vector<CaseRegister> inputs, outputs;
+    std::vector<CaseBuffer> buffers;
+    std::size_t threads() const;
+    std::string ptx() const;
+};
+
+// Null after `error` says what is wrong with the file.
+std::optional<InstructionCase> read_case(const std::filesystem::path& file, std::string& error);
+std::uint32_t element_bytes(const std::string& type);
+// Loads, runs and compares; empty when everything is as the case says.
+std::string run_case(const InstructionCase& test);
+
+}  // namespace emulator::test

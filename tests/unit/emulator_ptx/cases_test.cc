@@ -1,0 +1,53 @@
+// Every file of tests/cases/ptx is a test of its own.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/emulator_ptx/case_file.h"
+
+namespace emulator::test {
+namespace {
+
+std::vector<std::filesystem::path> case_files() {
+    std::vector<std::filesystem::path> files;
+    const std::filesystem::path folder = std::filesystem::path(KW_SOURCE_DIR) / "tests/cases/ptx";
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().extension() == ".case") files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+class PtxCase : public testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(PtxCase, GivesWhatTheIsaSays) {
+    std::string error;
+    const auto test = read_case(GetParam(), error);
+    ASSERT_TRUE(test.has_value()) << error;
+    EXPECT_EQ(run_case(*test), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, PtxCase, testing::ValuesIn(case_files()), [](const auto& info) {
+    std::string name = info.param.stem().string();
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; },
+        '_');
+    return name;
+});
+
+TEST(PtxCases, ThereAreMany) { EXPECT_GT(case_files().size(), 600u); }
+
+TEST(PtxCases, AWrongExpectationFails) {
+    InstructionCase test;
+    test.body = "add.u32 d, a, 1;\n";
+    test.inputs = {{"a", "b32", {{1, false, false}, {2, false, false}}, {}, {}}};
+    test.outputs = {{"d", "b32", {{2, false, false}, {4, false, false}}, {}, {}}};
+    EXPECT_NE(run_case(test).find("0x3, expected 0x4"), std::string::npos) << run_case(test);
+    test.outputs[0].values[1].bits = 3;
+    EXPECT_EQ(run_case(test), "");
+    test.fault = "trap";
+    EXPECT_NE(run_case(test), "");
+}
+
+}  // namespace
+}  // namespace emulator::test
