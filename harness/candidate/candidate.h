@@ -2,6 +2,9 @@
 // `kernelwright`. See docs/candidates.md for the form.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -72,6 +75,20 @@ struct Candidate {
     std::vector<LaunchPlan> plans;
 };
 
+// What is refused before anything is compiled or allocated.
+struct CandidateLimits {
+    static constexpr std::size_t source_bytes = std::size_t{1} << 20;
+    static constexpr std::size_t plans = 32, kernels = 64, arguments = 256, scratch = 64, tensormaps = 16;
+    static constexpr std::int64_t scratch_bytes = std::int64_t{1} << 32;  // of one plan at one shape
+};
+
+// The file's text; a missing, special or too large file is one clear error before it is read.
+Result<std::string> load_candidate(const std::filesystem::path& path);
+
+// Params that the page does not write because the op has defaults for them (eps, scale, alpha ...): name to
+// number. The page's own win.
+using DefaultParams = Json;
+
 // Parses the plans and checks all that can be known without compiling: unknown names, illegal keys, cyclic
 // scratch shapes. Any error-severity diagnostic means the candidate fails stage `plan`.
 struct ParsedCandidate {
@@ -79,7 +96,8 @@ struct ParsedCandidate {
     std::vector<Diagnostic> diagnostics;
     bool ok() const;
 };
-ParsedCandidate parse_candidate(const Task& task, std::string source, std::string file);
+ParsedCandidate parse_candidate(const Task& task, std::string source, std::string file,
+                                const DefaultParams& defaults = Json::object());
 
 // ---- a plan evaluated for one shape ---------------------------------------------------------------------
 
@@ -120,14 +138,21 @@ struct BoundBuffer {
 struct BoundPlan {
     int plan = 0;  // index into Candidate::plans
     SymbolValues symbols;
+    // Inputs, outputs, then scratch; scratch may have no elements. A strided tensor's buffer holds
+    // TensorSpec::extent_at() elements, not the product of its shape.
     std::vector<BoundBuffer> buffers;
     std::vector<BoundKernel> kernels;  // those whose `when` holds, in order
 };
 
+// The symbols, params and device facts that a plan's expressions read.
+Environment plan_environment(const Task& task, const SymbolValues& symbols, const Environment& device,
+                             const DefaultParams& defaults = Json::object());
+
 // Index of the first plan whose guard holds for the shape; nullopt when none does. `environment` brings the
 // device facts (sm_count, smem_optin, cc).
 Result<std::optional<int>> choose_plan(const Candidate& candidate, const Task& task,
-                                       const SymbolValues& symbols, const Environment& device);
+                                       const SymbolValues& symbols, const Environment& device,
+                                       const DefaultParams& defaults = Json::object());
 
 // Evaluates a plan: every grid, block, size and argument as numbers, with the widths and kinds that the
 // compiled kernels ask for. Failures are stage-`plan` diagnostics (wrong argument count or kind, a value that
@@ -136,6 +161,7 @@ using Signatures = std::map<std::string, KernelSignature>;  // by the plan's ker
 std::variant<BoundPlan, std::vector<Diagnostic>> bind_plan(const Candidate& candidate, const Task& task,
                                                            int plan, const SymbolValues& symbols,
                                                            const Environment& device,
-                                                           const Signatures& signatures);
+                                                           const Signatures& signatures,
+                                                           const DefaultParams& defaults = Json::object());
 
 }  // namespace kernelwright

@@ -3,6 +3,7 @@
 //   // buffer: NAME input|inout|output|scratch f32|i32|f16|i64 COUNT [mod N]
 //   // launch: KERNEL grid=X,Y,Z block=X,Y,Z [shared=BYTES] [cooperative] args=a,b,i:5,f:1.5
 //   // expect: clean | RULE [line N] [other N]        (more rules may follow, one a line; all must be found)
+//   // also: RULE                                     (a consequence that some schedules show)
 // A case is run under several schedules; the verdict must not depend on them.
 #include <filesystem>
 #include <fstream>
@@ -20,6 +21,7 @@ struct Case {
     std::string source;
     std::vector<std::string> buffers, launches, options;
     std::vector<Expected> expected;
+    std::vector<std::string> also;
     bool clean = false;
 };
 
@@ -37,6 +39,7 @@ Case read_case(const std::filesystem::path& path) {
         if (const auto text = after("buffer")) c.buffers.push_back(*text);
         if (const auto text = after("launch")) c.launches.push_back(*text);
         if (const auto text = after("option")) c.options.push_back(*text);
+        if (const auto text = after("also")) c.also.push_back(*text);
         if (const auto text = after("expect")) {
             std::istringstream words(*text);
             Expected e;
@@ -95,7 +98,8 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
             if (k == BufferKind::input || k == BufferKind::inout) {
                 std::vector<std::byte> bytes(count * size);
                 for (std::size_t i = 0; i < count; ++i) {
-                    const long long value = mod ? static_cast<long long>(i * i % static_cast<std::size_t>(mod)) : 0;
+                    const long long value =
+                        mod ? static_cast<long long>(i * i % static_cast<std::size_t>(mod)) : 0;
                     const float real = static_cast<float>(i % 17) * 0.25f;
                     if (type == "f32")
                         std::memcpy(&bytes[i * 4], &real, 4);
@@ -116,7 +120,8 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
             while (in >> word) {
                 if (word.rfind("grid=", 0) == 0) launch.grid = dims(word.substr(5));
                 if (word.rfind("block=", 0) == 0) launch.block = dims(word.substr(6));
-                if (word.rfind("shared=", 0) == 0) launch.dynamic_shared = static_cast<std::uint32_t>(std::stoul(word.substr(7)));
+                if (word.rfind("shared=", 0) == 0)
+                    launch.dynamic_shared = static_cast<std::uint32_t>(std::stoul(word.substr(7)));
                 if (word == "cooperative") launch.cooperative = true;
                 if (word.rfind("args=", 0) == 0) {
                     std::istringstream list(word.substr(5));
@@ -157,12 +162,15 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
                 }
                 found |= fits;
             }
-            EXPECT_TRUE(found) << "seed " << seed << ": expected " << e.rule << " at line " << e.line << ", got:\n" << describe(all);
+            EXPECT_TRUE(found) << "seed " << seed << ": expected " << e.rule << " at line " << e.line
+                               << ", got:\n"
+                               << describe(all);
         }
         // and nothing else
         for (const Fault& f : faults) {
             bool known = false;
             for (const Expected& e : c.expected) known |= f.rule == e.rule;
+            for (const std::string& rule : c.also) known |= f.rule == rule;
             Outcome one;
             one.faults = {f};
             EXPECT_TRUE(known || c.clean) << "seed " << seed << ": unexpected " << describe(one);
@@ -172,7 +180,8 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
 
 std::vector<std::string> case_files() {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(KW_SOURCE_DIR) / "tests/cases/emulator"))
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::filesystem::path(KW_SOURCE_DIR) / "tests/cases/emulator"))
         if (entry.path().extension() == ".cu") names.push_back(entry.path().filename().string());
     std::sort(names.begin(), names.end());
     return names;

@@ -1,0 +1,21 @@
+// Where the launch plans stand in a CUDA source.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kernelwright {
+
+// A block comment whose first word is `kernelwright`: what follows that word, shaped so that lines and
+// columns are those of the file.
+struct PlanComment {
+    std::string yaml;
+    int line = 0;        // of the comment's first line, which is the first line of `yaml`
+    bool closed = true;  // false: the file ends inside it
+};
+
+// Comments in strings, raw strings, character literals and `//` comments are none.
+std::vector<PlanComment> find_plan_comments(std::string_view source);
+
+}  // namespace kernelwright

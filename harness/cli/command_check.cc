@@ -1,0 +1,92 @@
+#include <fmt/color.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+
+#include "harness/cli/commands.h"
+#include "harness/cli/interrupt.h"
+#include "harness/core/files.h"
+#include "harness/report/status.h"
+#include "verifiers/gate/gate.h"
+
+namespace kernelwright::cli {
+namespace {
+
+void print_report(const CheckReport& report, std::chrono::duration<double> time) {
+    fmt::print("{}  {}  {} {}\n", report.task, report.candidate, report.device, report.target);
+    for (const Diagnostic& d : report.diagnostics) {
+        fmt::print("{}\n", to_line(d));
+        if (!d.shape.empty()) {
+            std::string at;
+            for (const auto& [name, value] : d.shape)
+                at += fmt::format("{}{}={}", at.empty() ? "" : ",", name, value);
+            std::string where = "    at " + at;
+            if (!d.case_name.empty()) where += ", case " + d.case_name;
+            if (d.seed) where += fmt::format(", seed {}", *d.seed);
+            if (d.block)
+                where += fmt::format(", block {},{},{}", (*d.block)[0], (*d.block)[1], (*d.block)[2]);
+            if (d.thread)
+                where += fmt::format(" thread {},{},{}", (*d.thread)[0], (*d.thread)[1], (*d.thread)[2]);
+            fmt::print("{}\n", where);
+        }
+    }
+    if (report.pass) {
+        fmt::print("PASS: {} shapes, {} cases, {:.1f} s\n", report.shapes_checked, report.cases_checked,
+                   time.count());
+    } else {
+        fmt::print("FAIL at stage {} after {} shapes, {} cases, {:.1f} s\n",
+                   report.stage ? to_string(*report.stage) : "-", report.shapes_checked, report.cases_checked,
+                   time.count());
+        fmt::print("again: {}\n", report.replay);
+    }
+}
+
+}  // namespace
+
+Exit run_check(const Global& global, const CheckCall& call) {
+    const auto start = std::chrono::steady_clock::now();
+    auto bench = make_workbench(call.bench);
+    if (!bench) return fail(global, bench.error().exit, bench.error().error);
+    const auto task = bench->task(call.task);
+    if (!task) return fail(global, task.error().exit, task.error().error);
+    GateOptions options;
+    options.target = call.bench.target;
+    options.seed = call.seed;
+    if (!call.shape.empty()) {
+        const auto shape = parse_shape(call.shape);
+        if (!shape) return fail(global, Exit::usage, shape.error());
+        if (const Status fits = fits_task(*task, *shape); !fits)
+            return fail(global, Exit::usage, fits.error());
+        options.shape = *shape;
+    }
+    if (!call.case_name.empty()) {
+        if (const Status known = known_case(*task, call.case_name); !known)
+            return fail(global, Exit::usage, known.error());
+        options.case_name = call.case_name;
+    }
+    const auto source = load_candidate(call.candidate);
+    if (!source) return fail(global, Exit::usage, source.error());
+    auto expectations = bench->expectations(*task);
+    if (!expectations) return fail(global, expectations.error().exit, expectations.error().error);
+
+    const InterruptGuard interrupt;
+    options.stop = interrupt.token();
+    report::StatusPrinter status(stderr, report::detect_style(stderr));
+    options.progress = [&](const std::string& line) { status.status(line); };
+    const GateParts parts{*bench->compiler, *bench->device, **expectations, bench->targets};
+    const CheckReport report = check(*task, *source, call.candidate, parts, options);
+    status.clear();
+    if (report.environment) return fail(global, Exit::missing, *report.environment);
+    if (report.interrupted) return fail(global, Exit::interrupted, Error{"interrupted"});
+    if (global.json) {
+        print_json(to_json(report));
+    } else {
+        print_report(report, std::chrono::steady_clock::now() - start);
+    }
+    return report.pass ? Exit::good : Exit::verdict;
+}
+
+}  // namespace kernelwright::cli

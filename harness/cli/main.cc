@@ -1,0 +1,138 @@
+// The program `kernelwright`: options to values, values to a command, its exit code to the shell.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+
+#include "harness/cli/commands.h"
+#include "harness/cli/workers.h"
+#include "harness/sandbox/worker.h"
+
+namespace kernelwright::cli {
+namespace {
+
+constexpr const char* version = "kernelwright 0.1.0";
+
+void add_bench(CLI::App* app, WorkbenchOptions& bench) {
+    app->add_option("--device", bench.device, "emulator (default) or cuda:N")->capture_default_str();
+    app->add_option("--target", bench.target,
+                    "architecture or device: sm_80, sm_90a, h100 ... (default: the candidate's, else sm_80)");
+    app->add_option("--sandbox", bench.sandbox, "best-effort (default), require or off")
+        ->capture_default_str();
+}
+
+// A command of the contract that does not exist yet answers with one line and exit code 3.
+void add_unbuilt(CLI::App& app, Exit& exit, const Global& global, const std::string& name,
+                 const std::string& does) {
+    CLI::App* command = app.add_subcommand(name, does + " (not built yet)");
+    command->allow_extras();
+    command->callback([&exit, &global, name] {
+        exit = fail(global, Exit::missing, Error{"the command `" + name + "` is not built yet"});
+    });
+}
+
+int run(int argc, char** argv) {
+    CLI::App app{"Language models write CUDA kernels; nothing is believed until it is checked."};
+    app.set_version_flag("--version", version);
+    app.require_subcommand(1);
+    app.fallthrough();
+    Global global;
+    global.program = program_path();
+    app.add_flag("--json", global.json, "print one JSON document on standard output and nothing else there");
+    Exit exit = Exit::good;
+
+    RunCall run_call;
+    CLI::App* run_app =
+        app.add_subcommand("run", "search for a fast kernel: prompt, compile, verify, profile, again");
+    run_app->add_option("task", run_call.task, "a task page, or the name of a shipped one");
+    run_app->add_option("--author", run_call.author, "openai, anthropic, skills or replay:FILE")
+        ->capture_default_str();
+    run_app->add_option("--model", run_call.model, "the model's name (default: KERNELWRIGHT_MODEL)");
+    run_app->add_option("--budget", run_call.budget, "evals=40,tokens=200k,minutes=30,usd=2");
+    run_app->add_option("--resume", run_call.resume, "go on with this run");
+    run_app->add_option("--record", run_call.record,
+                        "write the conversation to FILE, for --author replay:FILE");
+    run_app->add_option("--results", run_call.results, "where runs are kept")->capture_default_str();
+    add_bench(run_app, run_call.bench);
+    run_app->callback([&] { exit = run_search_command(global, run_call); });
+
+    CheckCall check_call;
+    CLI::App* check_app = app.add_subcommand("check", "verify one candidate");
+    check_app->add_option("task", check_call.task, "a task page, or the name of a shipped one")->required();
+    check_app->add_option("candidate", check_call.candidate, "the CUDA file with its launch plan")
+        ->required();
+    check_app->add_option("--shape", check_call.shape, "check this shape alone: M=3,N=17");
+    check_app->add_option("--case", check_call.case_name, "... with this draw alone");
+    check_app->add_option("--seed", check_call.seed, "of the draws")->capture_default_str();
+    add_bench(check_app, check_call.bench);
+    check_app->callback([&] { exit = run_check(global, check_call); });
+
+    ProfileCall profile_call;
+    CLI::App* profile_app =
+        app.add_subcommand("profile", "counters, predicted time, bottlenecks and hot lines of one candidate");
+    profile_app->add_option("task", profile_call.task, "a task page, or the name of a shipped one")
+        ->required();
+    profile_app->add_option("candidate", profile_call.candidate, "the CUDA file with its launch plan")
+        ->required();
+    profile_app->add_option("--html", profile_call.html, "write a page to FILE (not built yet)");
+    add_bench(profile_app, profile_call.bench);
+    profile_app->callback([&] { exit = run_profile(global, profile_call); });
+
+    TasksCall tasks_call;
+    CLI::App* tasks_app = app.add_subcommand("tasks", "the task library: list, check");
+    tasks_app->add_option("action", tasks_call.action, "list (default) or check")->capture_default_str();
+    tasks_app->add_option("pages", tasks_call.pages, "pages to check (default: all shipped ones)");
+    tasks_app->callback([&] { exit = run_tasks(global, tasks_call); });
+
+    SkillsCall skills_call;
+    CLI::App* skills_app = app.add_subcommand("skills", "the skill library: list, show, check");
+    skills_app->add_option("action", skills_call.action, "list (default), show, check or learn")
+        ->capture_default_str();
+    skills_app->add_option("ids", skills_call.ids, "skills");
+    skills_app->callback([&] { exit = run_skills(global, skills_call); });
+
+    ReportCall report_call;
+    CLI::App* report_app = app.add_subcommand("report", "what a run did");
+    report_app->add_option("run", report_call.run, "a run's ID or folder")->required();
+    report_app->add_option("--html", report_call.html, "write one self-contained HTML file");
+    report_app->add_option("--results", report_call.results, "where runs are kept")->capture_default_str();
+    report_app->callback([&] { exit = run_report(global, report_call); });
+
+    DoctorCall doctor_call;
+    CLI::App* doctor_app =
+        app.add_subcommand("doctor", "what this machine has, what that allows, how to get the rest");
+    doctor_app->callback([&] { exit = run_doctor(global, doctor_call); });
+
+    add_unbuilt(app, exit, global, "calibrate", "fit the cost model of a device to measurements");
+    add_unbuilt(app, exit, global, "new", "a task page from a paragraph of English");
+    add_unbuilt(app, exit, global, "ir", "the schedule IR");
+    add_unbuilt(app, exit, global, "mcp", "MCP server");
+    add_unbuilt(app, exit, global, "nightly", "many tasks, shapes and targets");
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp& e) {
+        return app.exit(e);
+    } catch (const CLI::CallForVersion& e) {
+        return app.exit(e);
+    } catch (const CLI::ParseError& e) {
+        return static_cast<int>(
+            fail(global, Exit::usage, Error{e.what(), {}, 0, 0, "see kernelwright --help"}));
+    }
+    return static_cast<int>(exit);
+}
+
+}  // namespace
+}  // namespace kernelwright::cli
+
+int main(int argc, char** argv) {
+    const kernelwright::WorkerTable workers = kernelwright::cli::workers();
+    if (const auto status = kernelwright::run_worker_if_asked(argc, argv, workers)) return *status;
+    try {
+        return kernelwright::cli::run(argc, argv);
+    } catch (const std::exception& e) {
+        fmt::print(stderr, "kernelwright: internal error: {}\n", e.what());
+        return 70;
+    }
+}

@@ -1,0 +1,102 @@
+#include "harness/profile/scale.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kernelwright {
+namespace {
+
+using C = emulator::Counters;
+
+// Every counter that is a sum over blocks.
+constexpr std::uint64_t C::*sums[] = {
+    &C::warp_instructions,
+    &C::thread_instructions,
+    &C::thread_instructions_pred_on,
+    &C::warps_launched,
+    &C::blocks_launched,
+    &C::inst_fma,
+    &C::inst_alu,
+    &C::inst_xu,
+    &C::inst_fp64,
+    &C::inst_fp16,
+    &C::inst_tensor,
+    &C::inst_lsu,
+    &C::inst_control,
+    &C::inst_uniform,
+    &C::thread_fadd,
+    &C::thread_fmul,
+    &C::thread_ffma,
+    &C::thread_dadd,
+    &C::thread_dmul,
+    &C::thread_dfma,
+    &C::thread_hadd,
+    &C::thread_hmul,
+    &C::thread_hfma,
+    &C::tensor_flops,
+    &C::thread_integer,
+    &C::branches,
+    &C::divergent_branches,
+    &C::global_load_requests,
+    &C::global_load_sectors,
+    &C::global_load_bytes,
+    &C::global_store_requests,
+    &C::global_store_sectors,
+    &C::global_store_bytes,
+    &C::global_atomic_requests,
+    &C::global_atomic_sectors,
+    &C::ideal_global_load_sectors,
+    &C::ideal_global_store_sectors,
+    &C::unique_load_sectors,
+    &C::unique_store_sectors,
+    &C::local_load_requests,
+    &C::local_load_sectors,
+    &C::local_store_requests,
+    &C::local_store_sectors,
+    &C::constant_requests,
+    &C::shared_load_requests,
+    &C::shared_load_wavefronts,
+    &C::shared_load_conflicts,
+    &C::shared_store_requests,
+    &C::shared_store_wavefronts,
+    &C::shared_store_conflicts,
+    &C::shared_atomic_requests,
+    &C::shared_bytes,
+    &C::barriers,
+    &C::shuffles,
+    &C::votes,
+    &C::cp_async_requests,
+    &C::cp_async_bytes,
+};
+
+using L = emulator::LineCounters;
+constexpr std::uint64_t L::*line_sums[] = {
+    &L::warp_instructions, &L::thread_instructions,  &L::global_sectors,
+    &L::global_requests,   &L::ideal_global_sectors, &L::shared_wavefronts,
+    &L::shared_requests,   &L::shared_conflicts,     &L::divergent_branches,
+};
+
+}  // namespace
+
+emulator::Counters scale_to_grid(const emulator::Counters& counted, std::uint64_t counted_blocks,
+                                 std::uint64_t total_blocks, std::uint64_t buffer_bytes) {
+    emulator::Counters scaled = counted;
+    if (counted_blocks == 0 || counted_blocks >= total_blocks) return scaled;
+    const double factor = double(total_blocks) / double(counted_blocks);
+    const auto scale = [factor](std::uint64_t value) {
+        return static_cast<std::uint64_t>(std::llround(double(value) * factor));
+    };
+    for (auto member : sums) scaled.*member = scale(counted.*member);
+    for (auto& [place, line] : scaled.lines)
+        for (auto member : line_sums) line.*member = scale(line.*member);
+    scaled.blocks_launched = total_blocks;
+    const std::uint64_t most = buffer_bytes == 0 ? UINT64_MAX : (buffer_bytes + 31) / 32;
+    // At least what was seen stays, whatever the caller says about its buffers.
+    scaled.unique_load_sectors =
+        std::max(counted.unique_load_sectors, std::min(scaled.unique_load_sectors, most));
+    scaled.unique_store_sectors =
+        std::max(counted.unique_store_sectors, std::min(scaled.unique_store_sectors, most));
+    return scaled;
+}
+
+}  // namespace kernelwright

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# run.sh TASK: the main job with embedded defaults. The author is a recorded conversation, so that it needs no key.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+task=$1
+name=$(basename "$task" .md)
+replay=share/replays/$name.jsonl
+if [ ! -f "$replay" ]; then
+    echo "run: no recorded conversation for $name; name an author: build/kernelwright run $task --author openai" >&2
+    exit 2
+fi
+exec build/kernelwright run "$task" --author "replay:$replay"

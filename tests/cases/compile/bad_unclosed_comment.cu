@@ -1,0 +1,4 @@
+// expect: compile-error 3
+extern "C" __global__ void k(float* x) {
+    /* x[0] = 1;
+}

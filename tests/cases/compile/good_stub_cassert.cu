@@ -1,0 +1,3 @@
+// expect: pass
+#include <cassert>
+extern "C" __global__ void k(int* x, int n) { assert(n > 0); x[0] = n; }

@@ -1,0 +1,3 @@
+// expect: pass
+#include <cstdio>
+extern "C" __global__ void k(int* x) { printf("%d %f\n", x[0], 1.5); }

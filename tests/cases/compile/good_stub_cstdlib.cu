@@ -1,0 +1,3 @@
+// expect: pass
+#include <cstdlib>
+extern "C" __global__ void k(int* x, size_t n) { void* p = malloc(n); x[0] = abs(x[1]) + (p == NULL); free(p); }

@@ -1,0 +1,87 @@
+// Every file of tests/cases/verdict/good passes `check`; every file of bad fails at a stage that its `//
+// expect:` line names. A new case is a new file.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+
+#include "tests/e2e/program.h"
+
+namespace kernelwright::e2e {
+namespace {
+
+const std::filesystem::path cases = source_dir() / "tests/cases/verdict";
+
+std::filesystem::path task_of(const std::filesystem::path& candidate) {
+    const std::string stem = candidate.stem().string();
+    return cases / "tasks" / (stem.substr(0, stem.find("__")) + ".md");
+}
+
+class Good : public testing::TestWithParam<std::filesystem::path> {};
+class Bad : public testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(Good, Passes) {
+    const Ran ran = run_program({"check", task_of(GetParam()).string(), GetParam().string(), "--json"});
+    const Json json = ran.json();
+    ASSERT_FALSE(json.is_discarded()) << ran.out << ran.err;
+    EXPECT_EQ(ran.exit, 0) << ran.out;
+    EXPECT_EQ(json.value("verdict", ""), "pass") << ran.out;
+    EXPECT_TRUE(json["stage"].is_null());
+    EXPECT_GT(json.value("cases_checked", 0), json.value("shapes_checked", 0));
+}
+
+TEST_P(Bad, FailsWhereItShould) {
+    const std::string source = slurp(GetParam());
+    const std::size_t at = source.find("// expect:");
+    ASSERT_NE(at, std::string::npos) << "a bad case needs a line `// expect: STAGE|STAGE rule`";
+    std::istringstream line(source.substr(at + 10, source.find('\n', at) - at - 10));
+    std::string stages;
+    line >> stages;
+    std::set<std::string> allowed;
+    std::istringstream parts(stages);
+    for (std::string stage; std::getline(parts, stage, '|');) allowed.insert(stage);
+
+    const Ran ran = run_program({"check", task_of(GetParam()).string(), GetParam().string(), "--json"});
+    const Json json = ran.json();
+    ASSERT_FALSE(json.is_discarded()) << ran.out << ran.err;
+    EXPECT_EQ(ran.exit, 1) << ran.out;
+    EXPECT_EQ(json.value("verdict", ""), "fail") << ran.out;
+    ASSERT_TRUE(json["stage"].is_string()) << ran.out;
+    EXPECT_TRUE(allowed.contains(json["stage"].get<std::string>()))
+        << "stage " << json["stage"] << ", expected " << stages << "\n"
+        << ran.out;
+    ASSERT_FALSE(json["diagnostics"].empty());
+    EXPECT_EQ(json["diagnostics"][0].value("severity", ""), "error");
+    EXPECT_GT(json["diagnostics"][0].value("line", 0), 0) << ran.out;
+}
+
+// A failure that was met with a shape, a draw and a seed is met again by the printed command.
+TEST_P(Bad, ReplaysFromTheDiagnostic) {
+    const std::vector<std::string> call{"check", task_of(GetParam()).string(), GetParam().string(), "--json"};
+    const Json first = run_program(call).json();
+    ASSERT_FALSE(first.is_discarded());
+    ASSERT_FALSE(first["diagnostics"].empty());
+    const Json& d = first["diagnostics"][0];
+    if (!d.contains("case")) GTEST_SKIP() << "decided before anything was run";
+    std::string shape;
+    for (const auto& [name, value] : d["shape"].items()) {
+        shape += (shape.empty() ? "" : ",") + name + "=" + std::to_string(value.get<std::int64_t>());
+    }
+    std::vector<std::string> again = call;
+    for (const std::string& word :
+         {std::string("--shape"), shape, std::string("--case"), d["case"].get<std::string>(),
+          std::string("--seed"), std::to_string(d["seed"].get<std::uint64_t>())}) {
+        again.push_back(word);
+    }
+    const Json second = run_program(again).json();
+    ASSERT_FALSE(second.is_discarded());
+    EXPECT_EQ(second["verdict"], "fail");
+    EXPECT_EQ(second["stage"], first["stage"]);
+}
+
+std::string name(const testing::TestParamInfo<std::filesystem::path>& info) { return test_name(info.param); }
+INSTANTIATE_TEST_SUITE_P(Verdict, Good, testing::ValuesIn(files_in(cases / "good", ".cu")), name);
+INSTANTIATE_TEST_SUITE_P(Verdict, Bad, testing::ValuesIn(files_in(cases / "bad", ".cu")), name);
+
+}  // namespace
+}  // namespace kernelwright::e2e

@@ -1,0 +1,359 @@
+#include "harness/profile/profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/profile/kernels.h"
+
+namespace kernelwright {
+namespace {
+
+using testing::Described;
+using testing::execute;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const DeviceFacts& a100() {
+    static const DeviceFacts facts = [] {
+        auto table = DeviceTable::load(KW_SOURCE_DIR "/devices");
+        EXPECT_TRUE(table.ok());
+        return *table->find("a100");
+    }();
+    return facts;
+}
+
+ProfileInput input_of(std::vector<ExecutedKernel> kernels, std::optional<Work> work = std::nullopt) {
+    ProfileInput input;
+    input.task = "softmax_rows";
+    input.shape = {{"M", 4096}, {"N", 4096}};
+    input.kernels = std::move(kernels);
+    input.work = work;
+    return input;
+}
+
+Work softmax_work() {
+    return compulsory_work("softmax", {{"axis", 1}}, {{DType::f32, {4096, 4096}}},
+                           {{DType::f32, {4096, 4096}}});
+}
+
+const Finding* find(const Profile& profile, const std::string& id) {
+    for (const Finding& finding : profile.findings)
+        if (finding.id == id) return &finding;
+    return nullptr;
+}
+
+// A kernel with one planted cause, which must come first (or among the first where two name the same thing).
+struct Planted {
+    const char* id;
+    ExecutedKernel kernel;
+};
+
+std::vector<Planted> planted() {
+    std::vector<Planted> list;
+    Described d;
+    d.blocks = 16384;
+    {
+        Described x = d;
+        x.stride = 32;
+        ExecutedKernel k = execute(x);
+        k.counters.unique_load_sectors = k.counters.global_load_sectors;
+        list.push_back({"uncoalesced-loads", k});
+    }
+    {
+        ExecutedKernel k = execute(d);
+        k.counters.global_store_sectors = 8 * k.counters.ideal_global_store_sectors;
+        k.counters.unique_store_sectors = k.counters.global_store_sectors;
+        list.push_back({"uncoalesced-stores", k});
+    }
+    {
+        Described x = d;
+        x.shared = 64;
+        x.conflicts = 8;
+        x.shared_bytes = 4096;
+        list.push_back({"bank-conflicts", execute(x)});
+    }
+    {
+        Described x = d;
+        x.atomics = 8;
+        list.push_back({"atomic-contention", execute(x)});
+    }
+    {
+        Described x;
+        x.blocks = 4;
+        x.loads = x.stores = 4096;
+        list.push_back({"few-blocks", execute(x)});
+    }
+    {
+        ExecutedKernel k = execute(d);
+        k.resources.stack_bytes = 4096;
+        k.counters.local_load_requests = 20 * k.counters.global_load_requests;
+        k.counters.local_load_sectors = 4 * k.counters.local_load_requests;
+        k.counters.inst_lsu += k.counters.local_load_requests;
+        list.push_back({"local-memory", k});
+    }
+    {
+        Described x = d;
+        x.shuffles = 300;  // a long chain of dependent instructions in each warp
+        x.integer = 0;
+        x.loads = x.stores = 4;
+        x.bytes_per_lane = 16;
+        x.registers = 255;
+        x.threads = 64;
+        list.push_back({"low-occupancy", execute(x)});
+    }
+    {
+        ExecutedKernel k = execute(d);
+        k.counters.max_warp_instructions_of_one_warp *= 10000;
+        list.push_back({"uneven-warps", k});
+    }
+    {
+        Described x = d;
+        x.arithmetic = 400;
+        ExecutedKernel k = execute(x);
+        k.counters.thread_instructions = 10 * k.counters.warp_instructions;
+        k.counters.branches = 1000000;
+        k.counters.divergent_branches = 900000;
+        list.push_back({"divergence", k});
+    }
+    {
+        Described x = d;
+        x.special = 60;
+        list.push_back({"special-functions", execute(x)});
+    }
+    {
+        Described x = d;
+        x.arithmetic = 400;
+        ExecutedKernel k = execute(x);
+        std::swap(k.counters.inst_fp64, k.counters.inst_fma);
+        list.push_back({"double-by-accident", k});
+    }
+    {
+        Described x;
+        x.threads = 1024;
+        x.registers = 64;
+        x.blocks = 109;
+        x.arithmetic = 500;
+        list.push_back({"tail-wave", execute(x)});
+    }
+    { list.push_back({"rereads", testing::softmax_block_per_row(4096, 262144, 3)}); }
+    return list;
+}
+
+TEST(Findings, APlantedCauseComesFirst) {
+    for (const Planted& p : planted()) {
+        const Profile profile = make_profile(input_of({p.kernel}), a100());
+        ASSERT_FALSE(profile.findings.empty()) << p.id;
+        EXPECT_EQ(profile.findings[0].id, p.id) << to_text(profile);
+        EXPECT_GT(profile.findings[0].gain, 1.1) << p.id;
+        EXPECT_FALSE(profile.findings[0].counter.empty());
+    }
+}
+
+TEST(Findings, AGoodStreamHasNone) {
+    Described d;
+    d.blocks = 65536;
+    d.bytes_per_lane = 16;
+    d.loads = d.stores = 4;
+    const Profile profile = make_profile(input_of({execute(d)}), a100());
+    EXPECT_TRUE(profile.findings.empty()) << to_text(profile);
+    EXPECT_THAT(to_text(profile), HasSubstr("nothing stands out"));
+}
+
+TEST(Findings, NarrowLoadsAndLaunchesAreNamed) {
+    Described d;
+    d.blocks = 216;
+    d.loads = 64;
+    const Profile narrow = make_profile(input_of({execute(d)}), a100());
+    EXPECT_NE(find(narrow, "narrow-loads"), nullptr) << to_text(narrow);
+    const Profile many = make_profile(input_of({execute({}), execute({}), execute({})}), a100());
+    const Finding* launches = find(many, "many-launches");
+    ASSERT_NE(launches, nullptr);
+    EXPECT_NEAR(launches->gain, many.estimate.us / (many.estimate.us - 6), 1e-9);
+}
+
+TEST(Findings, ProductsOfHalvesWithoutTensorCores) {
+    Described d;
+    d.blocks = 4096;
+    d.arithmetic = 1000;
+    ExecutedKernel k = execute(d);
+    Work work;
+    work.matrix = true;
+    work.dtype = DType::f16;
+    work.flops = 2.0 * double(k.counters.thread_ffma);
+    const Profile profile = make_profile(input_of({k}, work), a100());
+    ASSERT_FALSE(profile.findings.empty());
+    EXPECT_EQ(profile.findings[0].id, "no-tensor-cores") << to_text(profile);
+    work.dtype = DType::f32;
+    EXPECT_EQ(find(make_profile(input_of({k}, work), a100()), "no-tensor-cores"), nullptr);
+}
+
+TEST(Findings, NameTheLinesOfTheCause) {
+    ExecutedKernel k = planted()[0].kernel;
+    k.counters.lines[{"soft.cu", 12}] = {100, 3200, 900, 30, 100, 0, 0, 0, 0};
+    k.counters.lines[{"soft.cu", 20}] = {500, 16000, 100, 25, 100, 0, 0, 0, 0};
+    k.counters.lines[{"soft.cu", 31}] = {100, 3200, 300, 30, 100, 0, 0, 0, 0};
+    const Profile profile = make_profile(input_of({k}), a100());
+    ASSERT_EQ(profile.findings[0].id, "uncoalesced-loads");
+    ASSERT_EQ(profile.findings[0].lines.size(), 2u);
+    EXPECT_EQ(profile.findings[0].lines[0], (LineShare{"soft.cu", 12, 0.8}));
+    EXPECT_EQ(profile.findings[0].lines[1], (LineShare{"soft.cu", 31, 0.2}));
+    EXPECT_THAT(to_text(profile), HasSubstr("soft.cu:12 (80 %)"));
+    EXPECT_THAT(to_text(profile), HasSubstr("Hot lines of kernel"));
+}
+
+TEST(Findings, GainIsWhatTheModelSaysAfterTheMend) {
+    // Padding away the conflicts, in the counters of a second kernel.
+    Described d;
+    d.blocks = 16384;
+    d.shared = 64;
+    d.shared_bytes = 4096;
+    d.conflicts = 8;
+    const Profile before = make_profile(input_of({execute(d)}), a100());
+    d.conflicts = 1;
+    const Profile after = make_profile(input_of({execute(d)}), a100());
+    ASSERT_NE(find(before, "bank-conflicts"), nullptr);
+    EXPECT_NEAR(find(before, "bank-conflicts")->gain, before.estimate.us / after.estimate.us, 0.01);
+}
+
+TEST(Profile, SaysHowEachFigureWasObtained) {
+    ExecutedKernel whole = testing::softmax_block_per_row(4096, 4096);
+    Profile profile = make_profile(input_of({whole}, softmax_work()), a100());
+    const auto counted = [](const CounterValue& c) {
+        return c.name.starts_with("smsp__") || c.name.starts_with("l1tex__");
+    };
+    for (const CounterValue& c : profile.kernels[0].counters)
+        if (counted(c)) {
+            EXPECT_EQ(c.how, How::exact) << c.name;
+        }
+    whole.counted_blocks = 16;
+    profile = make_profile(input_of({whole}, softmax_work()), a100());
+    for (const CounterValue& c : profile.kernels[0].counters)
+        if (counted(c)) {
+            EXPECT_EQ(c.how, How::modelled) << c.name;
+        }
+    EXPECT_THAT(counters_text(profile), HasSubstr("16 of 4096 blocks counted, scaled"));
+    EXPECT_THAT(to_text(profile), HasSubstr("time modelled"));
+    EXPECT_THAT(to_text(profile), Not(HasSubstr("time measured")));
+    EXPECT_EQ(profile.time_how, How::modelled);
+}
+
+TEST(Profile, HasTheEightViews) {
+    const Profile profile =
+        make_profile(input_of({testing::softmax_block_per_row(4096, 4096)}, softmax_work()), a100());
+    std::vector<std::string> names;
+    for (const View& view : profile.views) {
+        names.push_back(view.name);
+        EXPECT_FALSE(view.verdict.empty());
+        if (!view.how) {
+            EXPECT_THAT(view.verdict, HasSubstr("not measured"));
+        }
+    }
+    EXPECT_THAT(names, ::testing::ElementsAre("roofline", "fragment fill", "occupancy", "stalls", "waves",
+                                              "memory", "mix", "selection"));
+    const Profile nothing = make_profile(input_of({}), a100());
+    EXPECT_EQ(nothing.views.size(), 8u);
+    EXPECT_EQ(nothing.longest(), nullptr);
+    EXPECT_EQ(nothing.counter("smsp__inst_executed.sum"), nullptr);
+}
+
+TEST(Profile, FragmentFillComparesUsefulWithIssued) {
+    ExecutedKernel k = execute({});
+    k.counters.inst_tensor = 1000;
+    k.counters.tensor_flops = 4096 * 1000;
+    Work work;
+    work.matrix = true;
+    work.dtype = DType::f16;
+    work.flops = 4096 * 750;
+    const Profile profile = make_profile(input_of({k}, work), a100());
+    EXPECT_THAT(profile.views[1].verdict, HasSubstr("fill 0.75"));
+}
+
+TEST(Profile, RooflineFraction) {
+    const Profile profile =
+        make_profile(input_of({testing::softmax_block_per_row(4096, 4096)}, softmax_work()), a100());
+    EXPECT_GT(profile.roofline_fraction(), 0.2);
+    EXPECT_LT(profile.roofline_fraction(), 1.0);
+    EXPECT_EQ(make_profile(input_of({execute({})}), a100()).roofline_fraction(), 0);
+}
+
+TEST(Profile, GoesThroughJson) {
+    for (const Planted& p : planted()) {
+        ExecutedKernel k = p.kernel;
+        k.counters.lines[{"a.cu", 7}] = {5, 5, 5, 5, 1, 5, 5, 5, 5};
+        const Profile profile = make_profile(input_of({k, execute({})}, softmax_work()), a100());
+        const Json json = to_json(profile);
+        EXPECT_EQ(json.at("schema"), "kernelwright.profile/1");
+        EXPECT_EQ(json.at("time").at("how"), "modelled");
+        auto back = profile_from_json(Json::parse(json.dump()));
+        ASSERT_TRUE(back.ok()) << back.error().message;
+        EXPECT_EQ(*back, profile);
+        EXPECT_EQ(to_json(*back).dump(), json.dump());
+    }
+}
+
+TEST(Profile, CarriesTheLaunchUnderNsightsNames) {
+    Described d;
+    d.registers = 128;
+    const Profile profile = make_profile(input_of({execute(d)}), a100());
+    ASSERT_NE(profile.counter("launch__registers_per_thread"), nullptr);
+    EXPECT_EQ(profile.counter("launch__registers_per_thread")->value, 128);
+    EXPECT_EQ(profile.counter("sm__maximum_warps_per_active_cycle_pct")->value, 25);
+    EXPECT_EQ(profile.counter("sm__maximum_warps_per_active_cycle_pct")->how, How::modelled);
+    EXPECT_EQ(profile.counter("dram__bytes.sum")->how, How::modelled);
+    EXPECT_EQ(profile.metric("launch__grid_size"), 864);
+    EXPECT_EQ(profile.metric("gpu__time_duration.sum"), profile.estimate.us * 1000);
+    EXPECT_EQ(profile.metric("no__such.sum"), std::nullopt);
+    // Sums are over the sequence, ratios are the longest kernel's.
+    const Profile two = make_profile(input_of({execute(d), execute(d)}), a100());
+    EXPECT_EQ(two.metric("smsp__inst_executed.sum"), 2 * *profile.metric("smsp__inst_executed.sum"));
+    EXPECT_EQ(two.metric("launch__registers_per_thread"), 128);
+}
+
+TEST(Profile, DerivedFiguresAreOfTheCounters) {
+    Described d;
+    d.stride = 8;
+    d.shared = 10;
+    d.conflicts = 4;
+    d.passes = 2;
+    const Profile profile = make_profile(input_of({execute(d)}), a100());
+    const auto& derived = profile.kernels[0].derived;
+    EXPECT_DOUBLE_EQ(derived.at("load_excess"), 8);
+    EXPECT_DOUBLE_EQ(derived.at("rereads"), 2);
+    EXPECT_DOUBLE_EQ(derived.at("load_bytes_per_request"), 128);
+    EXPECT_DOUBLE_EQ(derived.at("conflict_share"), 0.75);
+    EXPECT_DOUBLE_EQ(derived.at("active_lanes"), 32);
+}
+
+TEST(Profile, TornJsonIsAnError) {
+    const std::string text = to_json(make_profile(input_of({execute({})}, softmax_work()), a100())).dump();
+    EXPECT_FALSE(profile_from_json(Json::parse("null")).ok());
+    EXPECT_FALSE(profile_from_json(Json::parse("{\"schema\": \"kernelwright.profile/2\"}")).ok());
+    // Every key taken away, one at a time.
+    const Json json = Json::parse(text);
+    for (const auto& [key, value] : json.items()) {
+        if (key == "roofline_fraction") continue;  // computed again
+        Json torn = json;
+        torn.erase(key);
+        EXPECT_FALSE(profile_from_json(torn).ok()) << key;
+        torn[key] = "wrong";
+        if (!value.is_string()) {
+            EXPECT_FALSE(profile_from_json(torn).ok()) << key;
+        }
+    }
+}
+
+TEST(Profile, TextKeepsTheCountersApart) {
+    const Profile profile =
+        make_profile(input_of({testing::softmax_thread_per_row(4096, 4096)}, softmax_work()), a100());
+    TextOptions options;
+    options.counters = false;
+    const std::string without = to_text(profile, options);
+    EXPECT_THAT(without, Not(HasSubstr("\nCounters\n")));
+    EXPECT_THAT(to_text(profile), HasSubstr("\nCounters\n"));
+    EXPECT_THAT(to_text(profile), HasSubstr("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"));
+    EXPECT_THAT(without, HasSubstr("softmax_rows at M=4096, N=4096 on NVIDIA A100 SXM4 80 GB (sm_80)"));
+    EXPECT_THAT(without, HasSubstr("roofline"));
+}
+
+}  // namespace
+}  // namespace kernelwright

@@ -1,0 +1,130 @@
+#include "verifiers/gate/expectations.h"
+
+#include <fmt/format.h>
+
+#include <list>
+#include <mutex>
+#include <utility>
+
+#include "harness/profile/roofline.h"
+#include "verifiers/gate/custom_reference.h"
+#include "verifiers/numerics/draws.h"
+
+namespace kernelwright {
+namespace {
+
+std::size_t bytes_of(const CaseExpectation& e) {
+    std::size_t bytes = 0;
+    for (const Tensor& t : e.inputs) bytes += t.data.size();
+    for (const Expected& o : e.outputs) bytes += o.value.size() * 16 + o.integer.size() * 8;
+    return bytes;
+}
+
+class CachedExpectations final : public Expectations {
+  public:
+    CachedExpectations(Task task, std::unique_ptr<CudaReference> cuda)
+        : task_(std::move(task)), cuda_(std::move(cuda)) {}
+
+    Result<std::shared_ptr<const CaseExpectation>> get(const SymbolValues& symbols, const std::string& case_name,
+                                                   std::uint64_t seed) override {
+        const std::string key = fmt::format("{}|{}|{}", Json(symbols).dump(), case_name, seed);
+        // One lock over the computation too: whoever asks for what is being computed waits for it.
+        const std::lock_guard lock(mutex_);
+        for (auto it = kept_.begin(); it != kept_.end(); ++it) {
+            if (it->key != key) continue;
+            kept_.splice(kept_.begin(), kept_, it);
+            return it->expectation;
+        }
+        auto made = make(symbols, case_name, seed);
+        if (!made) return made.error();
+        auto expectation = std::make_shared<const CaseExpectation>(std::move(*made));
+        kept_bytes_ += bytes_of(*expectation);
+        kept_.push_front({key, expectation});
+        while (kept_bytes_ > cache_bytes && kept_.size() > 1) {
+            kept_bytes_ -= bytes_of(*kept_.back().expectation);
+            kept_.pop_back();
+        }
+        return expectation;
+    }
+
+    bool affordable(const SymbolValues& symbols) const override {
+        std::vector<OperandShape> inputs, outputs;
+        double elements = 0;
+        for (const TensorSpec& spec : task_.inputs) inputs.push_back(operand(spec, symbols, elements));
+        for (const TensorSpec& spec : task_.outputs) outputs.push_back(operand(spec, symbols, elements));
+        const double flops = compulsory_work(task_.op, task_.params, inputs, outputs).flops;
+        if (task_.op.empty()) return elements <= 1e6;
+        return elements <= affordable_elements && flops <= affordable_flops;
+    }
+
+  private:
+    static constexpr std::size_t cache_bytes = std::size_t{1} << 30;
+    static constexpr double affordable_elements = 1.2e7,
+                            affordable_flops = 1e9;  // about a second on two cores
+
+    static OperandShape operand(const TensorSpec& spec, const SymbolValues& symbols, double& elements) {
+        const auto shape = spec.shape_at(symbols);
+        OperandShape out{spec.dtype, shape ? *shape : Shape{}};
+        elements += static_cast<double>(element_count(out.shape));
+        return out;
+    }
+
+    Result<CaseExpectation> make(const SymbolValues& symbols, const std::string& case_name, std::uint64_t seed) {
+        CaseExpectation e;
+        auto inputs = draw_inputs(task_, symbols, case_name, seed);
+        if (!inputs) return inputs.error();
+        e.inputs = std::move(*inputs);
+        Result<std::vector<Expected>> outputs = std::vector<Expected>{};
+        if (cuda_ != nullptr) {
+            outputs = cuda_->evaluate(symbols, e.inputs);
+        } else if (!task_.reference_command.empty()) {
+            outputs = command_reference(task_, symbols, e.inputs);
+        } else {
+            outputs = compute_op(symbols, e.inputs);
+        }
+        if (!outputs) return outputs.error();
+        e.outputs = std::move(*outputs);
+        return e;
+    }
+
+    Result<std::vector<Expected>> compute_op(const SymbolValues& symbols,
+                                             const std::vector<Tensor>& inputs) const {
+        std::vector<std::string> operands;
+        for (const TensorSpec& spec : task_.inputs) operands.push_back(spec.operand);
+        std::vector<DType> dtypes;
+        DeclaredShapes declared;
+        for (const TensorSpec& spec : task_.outputs) {
+            dtypes.push_back(spec.dtype);
+            const auto shape = spec.shape_at(symbols);
+            if (!shape) return shape.error();
+            declared.push_back(*shape);
+        }
+        return compute_reference(task_.op, task_.params, inputs, operands, dtypes, declared);
+    }
+
+    struct Kept {
+        std::string key;
+        std::shared_ptr<const CaseExpectation> expectation;
+    };
+
+    Task task_;
+    std::unique_ptr<CudaReference> cuda_;
+    std::mutex mutex_;
+    std::list<Kept> kept_;  // most recently used first
+    std::size_t kept_bytes_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Expectations>> make_expectations(const Task& task, Compiler& compiler,
+                                                        Device& device) {
+    std::unique_ptr<CudaReference> cuda;
+    if (task.reference_code) {
+        auto made = CudaReference::make(task, compiler, device);
+        if (!made) return made.error();
+        cuda = std::move(*made);
+    }
+    return std::unique_ptr<Expectations>(std::make_unique<CachedExpectations>(task, std::move(cuda)));
+}
+
+}  // namespace kernelwright

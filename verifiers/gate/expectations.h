@@ -1,0 +1,38 @@
+// What a right kernel answers for one shape and draw: the inputs, and each output's values with their
+// tolerances, from the built-in reference op or from the task's own reference.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/compile/compiler.h"
+#include "harness/core/result.h"
+#include "harness/core/tensor.h"
+#include "harness/device/device.h"
+#include "harness/tasks/task.h"
+#include "verifiers/reference/reference.h"
+
+namespace kernelwright {
+
+struct CaseExpectation {
+    std::vector<Tensor> inputs;     // in the page's order
+    std::vector<Expected> outputs;  // in the page's order
+};
+
+class Expectations {
+  public:
+    virtual ~Expectations() = default;
+    // The same object for the same arguments; kept while memory allows.
+    virtual Result<std::shared_ptr<const CaseExpectation>> get(const SymbolValues& symbols,
+                                                           const std::string& case_name,
+                                                           std::uint64_t seed) = 0;
+    // Can the reference of this shape be computed within a check's time?
+    virtual bool affordable(const SymbolValues& symbols) const = 0;
+};
+
+// For tasks with an `op`. The compiler and the device are used only by a ```cuda reference block.
+Result<std::unique_ptr<Expectations>> make_expectations(const Task& task, Compiler& compiler, Device& device);
+
+}  // namespace kernelwright

@@ -1,0 +1,587 @@
+// The idea: a verdict is a sequence of questions, cheap ones first, and the first "no" ends it. Before
+// compiling, the plan and the source are read. After compiling, shapes are taken from the smallest to the
+// largest; on each, one draw is run with every check on (races, bounds, initialisation), then further draws
+// with other values, other block and warp orders, other addresses and other poison, all on the same loaded
+// module, so that state which survives a launch shows. A wrong answer is tried again on a freshly loaded
+// module and in natural order to tell a wrong formula (numerics) from a result that depends on what it must
+// not depend on (integrity). The number of draws on a large shape is decided by executed instructions, never
+// by the clock, so that the same candidate gets the same cases everywhere.
+#include "verifiers/gate/gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <set>
+#include <utility>
+
+#include "verifiers/gate/builds.h"
+#include "verifiers/gate/execution.h"
+#include "verifiers/gate/policy.h"
+#include "verifiers/numerics/compare.h"
+#include "verifiers/numerics/draws.h"
+#include "verifiers/numerics/poison.h"
+#include "verifiers/reference/reference.h"
+
+namespace kernelwright {
+namespace {
+
+std::uint64_t mix(std::uint64_t a, const std::string& text) {
+    std::uint64_t h = a * 0x9e3779b97f4a7c15ULL + 0x632be59bd9b4e019ULL;
+    for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    return h ^ (h >> 29);
+}
+
+std::string shape_text(const SymbolValues& symbols, const char* separator = " ") {
+    std::string out;
+    for (const auto& [name, value] : symbols)
+        out += fmt::format("{}{}={}", out.empty() ? "" : separator, name, value);
+    return out;
+}
+
+std::int64_t elements_of(const Task& task, const SymbolValues& symbols) {
+    std::int64_t total = 0;
+    for (const auto* list : {&task.inputs, &task.outputs}) {
+        for (const TensorSpec& spec : *list) {
+            const auto shape = spec.shape_at(symbols);
+            if (shape) total += element_count(*shape);
+        }
+    }
+    return total;
+}
+
+// One draw that is to be run.
+struct Case {
+    std::string name;
+    std::uint64_t seed = 1;
+    bool thorough = false;  // races are looked for
+    bool natural = false;   // natural block and warp order
+};
+
+class Check {
+  public:
+    Check(const Task& task, const std::string& source, const std::string& file, const GateParts& parts,
+          const GateOptions& options)
+        : task_(task), parts_(parts), options_(options) {
+        report_.task = task.name;
+        report_.candidate = file;
+        report_.device = parts.device.name();
+        report_.target = options.target;
+        source_ = source;
+        file_ = file;
+    }
+
+    CheckReport run() {
+        decide();
+        std::stable_sort(report_.diagnostics.begin(), report_.diagnostics.end(),
+                         [](const Diagnostic& a, const Diagnostic& b) { return a.severity < b.severity; });
+        const auto first = std::find_if(report_.diagnostics.begin(), report_.diagnostics.end(),
+                                        [](const Diagnostic& d) { return d.severity == Severity::error; });
+        const bool failed = first != report_.diagnostics.end();
+        report_.pass = !failed && !report_.environment && !report_.interrupted;
+        if (failed) report_.stage = first->stage;
+        write_replay(failed ? &*first : nullptr);
+        return std::move(report_);
+    }
+
+  private:
+    // ---- the stages, each false when the verdict is decided ----
+
+    void decide() {
+        ParsedCandidate parsed = parse_candidate(task_, source_, file_, defaults_for(task_.check_shapes));
+        candidate_ = std::move(parsed.candidate);
+        if (!add(std::move(parsed.diagnostics))) return;
+        if (!add(check_policy(candidate_, task_))) return;
+        Builds builds =
+            make_builds(candidate_, options_.target, parts_.targets, parts_.compiler, parts_.device);
+        if (builds.environment) {
+            report_.environment = std::move(builds.environment);
+            return;
+        }
+        if (!add(std::move(builds.diagnostics))) return;
+        builds_ = std::move(builds.plans);
+        if (!builds_.empty()) {
+            report_.target = builds_.front().facts.target;
+            report_.ptx = builds_.front().build->ptx;
+            for (const PlanBuild& build : builds_)
+                report_.resources.insert(build.resources.begin(), build.resources.end());
+            report_mutable_state();
+        }
+        std::vector<SymbolValues> check = task_.check_shapes;
+        std::vector<SymbolValues> tune = options_.tune ? task_.tune_shapes : std::vector<SymbolValues>{};
+        if (options_.shape) {
+            check = {*options_.shape};
+            tune.clear();
+        }
+        if (!check_guards(check, tune)) return;
+        std::stable_sort(check.begin(), check.end(), [&](const SymbolValues& a, const SymbolValues& b) {
+            return elements_of(task_, a) < elements_of(task_, b);
+        });
+        for (std::size_t i = 0; i < check.size(); ++i) {
+            if (!check_shape(check[i], i)) return;
+            ++report_.shapes_checked;
+        }
+        for (const SymbolValues& symbols : tune) {
+            if (!tune_shape(symbols)) return;
+        }
+    }
+
+    // Every shape needs a plan, every guard a shape that it holds for.
+    bool check_guards(const std::vector<SymbolValues>& check, const std::vector<SymbolValues>& tune) {
+        std::set<int> used;
+        std::vector<SymbolValues> all = check;
+        all.insert(all.end(), tune.begin(), tune.end());
+        for (const SymbolValues& symbols : all) {
+            const auto plan = choose_plan(candidate_, task_, symbols, environment_for(0));
+            if (!plan) {
+                Diagnostic d = plain("bad-guard", Stage::plan, plan.error().message);
+                d.line = plan.error().line;
+                d.shape = symbols;
+                return add({std::move(d)});
+            }
+            if (!*plan) {
+                Diagnostic d = plain("no-plan-holds", Stage::plan,
+                                     fmt::format("no launch plan holds for {}", shape_text(symbols, ", ")));
+                d.hint = "add a plan without `when` as the last one";
+                d.line = candidate_.plans.empty() ? 0 : candidate_.plans.front().line;
+                d.shape = symbols;
+                return add({std::move(d)});
+            }
+            used.insert(**plan);
+        }
+        if (options_.shape || !options_.tune) return true;
+        std::vector<Diagnostic> found;
+        for (std::size_t i = 0; i < candidate_.plans.size(); ++i) {
+            if (used.contains(static_cast<int>(i))) continue;
+            Diagnostic d = plain(
+                "guard-never-holds", Stage::plan,
+                fmt::format("plan {} is launched for no check or tune shape, so it was not verified", i + 1));
+            d.line = candidate_.plans[i].line;
+            d.hint = "remove the plan, or mend its guard";
+            found.push_back(std::move(d));
+        }
+        return add(std::move(found));
+    }
+
+    bool check_shape(const SymbolValues& symbols, std::size_t shape_index) {
+        const std::optional<BoundPlan> bound = bind(symbols);
+        if (!bound) return false;
+        PlanBuild& build = builds_[static_cast<std::size_t>(bound->plan)];
+        if (!add(check_launch(*bound, build, file_))) return false;
+
+        std::vector<Case> cases = choose_cases();
+        std::size_t count = cases.size();
+        for (std::size_t i = 0; i < count; ++i) {
+            prefetch(symbols, cases, i + 1, count);
+            const std::optional<std::uint64_t> executed = run_case(*bound, build, symbols, cases[i]);
+            if (!executed) return false;
+            if (i == 0 && count > 2 && !options_.case_name) {
+                const std::uint64_t affordable =
+                    std::max<std::uint64_t>(2, 1 + options_.work_per_shape / (*executed + 1));
+                if (affordable < count) {
+                    count = static_cast<std::size_t>(affordable);
+                    // Which draws a large shape gets turns with its place, so that each is met on large ones
+                    // too; the second launch sequence with other data is always among them.
+                    std::rotate(
+                        cases.begin() + 1,
+                        cases.begin() + 1 + static_cast<std::ptrdiff_t>(shape_index % (cases.size() - 2)),
+                        cases.end() - 1);
+                    cases[count - 1] = cases.back();
+                }
+            }
+        }
+        return true;
+    }
+
+    // The draws of a shape: each case the task can bear, then the first again with other values.
+    std::vector<Case> choose_cases() const {
+        if (options_.case_name) {
+            // A replay runs another draw first, so that state which survives a launch shows as it did before.
+            const bool first = *options_.case_name == "normal" && options_.seed == 1;
+            std::vector<Case> cases;
+            if (!first) cases.push_back({"normal", 1, true, true});
+            cases.push_back({*options_.case_name, options_.seed, true, first});
+            return cases;
+        }
+        std::vector<Case> cases;
+        for (const std::string& name : cases_for(task_)) {
+            cases.push_back({name, options_.seed, cases.empty(), cases.empty()});
+        }
+        cases.push_back({"normal", options_.seed + 1, false, false});
+        return cases;
+    }
+
+    std::optional<BoundPlan> bind(const SymbolValues& symbols) {
+        const auto plan = choose_plan(candidate_, task_, symbols, environment_for(0));
+        const int index = plan && *plan ? **plan : 0;
+        const PlanBuild& build = builds_[static_cast<std::size_t>(index)];
+        auto bound = bind_plan(candidate_, task_, index, symbols, build.environment, build.signatures,
+                               default_params(task_, symbols));
+        if (auto* diagnostics = std::get_if<std::vector<Diagnostic>>(&bound)) {
+            for (Diagnostic& d : *diagnostics) {
+                if (d.shape.empty()) d.shape = symbols;
+            }
+            add(std::move(*diagnostics));
+            return std::nullopt;
+        }
+        return std::move(std::get<BoundPlan>(bound));
+    }
+
+    Job job_for(const BoundPlan& bound, const PlanBuild& build, const SymbolValues& symbols, const Case& c,
+                const CaseExpectation& expectation) const {
+        Job job = make_job(task_, bound, expectation.inputs);
+        job.lowered_names = build.build->lowered_names;
+        job.limits = to_emulator_limits(build.facts);
+        job.check_races = c.thorough;
+        job.count = c.thorough;
+        const std::uint64_t variation = mix(c.seed, c.name + shape_text(symbols));
+        job.schedule_seed = c.natural ? 0 : variation | 1;
+        job.address_seed = variation;
+        job.poison = poison_byte(variation);
+        job.max_time = options_.time_per_launch;
+        return job;
+    }
+
+    // Runs one draw; the executed warp instructions, or nullopt when the verdict is decided.
+    std::optional<std::uint64_t> run_case(const BoundPlan& bound, PlanBuild& build,
+                                          const SymbolValues& symbols, const Case& c) {
+        if (options_.stop.stop_requested()) {
+            report_.interrupted = true;
+            return std::nullopt;
+        }
+        if (options_.progress) options_.progress(fmt::format("{}: {}", shape_text(symbols), c.name));
+        const auto expectation = parts_.expectations.get(symbols, c.name, c.seed);
+        if (!expectation) {
+            report_.environment = expectation.error();
+            return std::nullopt;
+        }
+        const Job job = job_for(bound, build, symbols, c, **expectation);
+        const auto outcome = build.session->run(job);
+        ++report_.cases_checked;
+        if (!outcome) {
+            decide_failure({diagnostic_of(outcome.error(), file_)}, symbols, c);
+            return std::nullopt;
+        }
+        std::vector<Diagnostic> found = diagnostics_of(*outcome, bound, file_);
+        std::stable_sort(found.begin(), found.end(),
+                         [](const Diagnostic& a, const Diagnostic& b) { return a.stage < b.stage; });
+        if (found.empty()) {
+            found = compare_outputs(*outcome, symbols, **expectation);
+            if (!found.empty()) classify(found, bound, build, symbols, c, **expectation);
+        }
+        if (!found.empty()) {
+            decide_failure(std::move(found), symbols, c);
+            return std::nullopt;
+        }
+        std::uint64_t executed = 0;
+        for (const KernelRun& run : outcome->kernels) executed += run.counters.warp_instructions;
+        return executed;
+    }
+
+    // Is a wrong answer wrong by itself, or because of an earlier launch or of the order in which blocks ran?
+    void classify(std::vector<Diagnostic>& found, const BoundPlan& bound, PlanBuild& build,
+                  const SymbolValues& symbols, const Case& c, const CaseExpectation& expectation) {
+        const auto right_when = [&](const Case& again, bool reload) {
+            if (reload) build.session->reload();
+            const auto outcome = build.session->run(job_for(bound, build, symbols, again, expectation));
+            return outcome && outcome->clean() && compare_outputs(*outcome, symbols, expectation).empty();
+        };
+        if (right_when(c, true)) {
+            Diagnostic d = plain("persistent-state", Stage::integrity,
+                                 "the answer depends on an earlier launch: on a freshly loaded module the "
+                                 "same inputs give the "
+                                 "right result");
+            const std::string names = mutable_globals(build);
+            if (!names.empty())
+                d.message += fmt::format("; these variables keep their values between launches: {}", names);
+            d.hint = "keep nothing in __device__ variables from one launch sequence to the next; use scratch";
+            found.insert(found.begin(), std::move(d));
+            return;
+        }
+        if (c.natural) return;
+        Case natural = c;
+        natural.natural = true;
+        if (right_when(natural, true)) {
+            Diagnostic d = plain("order-dependent", Stage::integrity,
+                                 "the answer depends on the order in which blocks and warps run: in natural "
+                                 "order it is right");
+            d.hint = "no block may rely on another having run before it";
+            found.insert(found.begin(), std::move(d));
+        }
+    }
+
+    std::vector<Diagnostic> compare_outputs(const JobOutcome& outcome, const SymbolValues& symbols,
+                                            const CaseExpectation& expectation, bool sampled = false) const {
+        std::vector<Diagnostic> found;
+        for (std::size_t i = 0; i < task_.outputs.size(); ++i) {
+            const TensorSpec& spec = task_.outputs[i];
+            const std::string& buffer = spec.inplace_of.empty() ? spec.name : spec.inplace_of;
+            const auto fetched = outcome.fetched.find(buffer);
+            if (fetched == outcome.fetched.end()) continue;
+            const GotOutput got = take_output(spec, symbols, fetched->second);
+            CompareOptions how;
+            how.name = spec.name;
+            how.exact = task_.exact;
+            const auto tolerance = task_.tolerance.find(spec.name);
+            if (tolerance != task_.tolerance.end()) how.tolerance = tolerance->second;
+            how.written = got.written.empty() ? nullptr : &got.written;
+            how.ignore_unwritten = sampled;
+            for (std::size_t k = 0; k < task_.inputs.size(); ++k)
+                how.inputs.emplace_back(task_.inputs[k].name, &expectation.inputs[k]);
+            const Comparison comparison = compare(expectation.outputs[i], got.tensor, how);
+            if (comparison.ok()) continue;
+            Diagnostic d =
+                plain(comparison.rule, Stage::numerics, comparison.message + input_ranges(expectation));
+            d.hint = comparison.hint;
+            d.line = last_kernel_line();
+            found.push_back(std::move(d));
+        }
+        return found;
+    }
+
+    // "; inputs here: x from -3.1 to 2.9": what a draw looks like tells an author more than its name.
+    std::string input_ranges(const CaseExpectation& expectation) const {
+        std::string out;
+        for (std::size_t k = 0; k < task_.inputs.size() && k < 4; ++k) {
+            const Tensor& t = expectation.inputs[k];
+            double low = 0, high = 0;
+            for (std::int64_t i = 0; i < t.count(); ++i) {
+                const double v = t.at(i);
+                if (i == 0 || v < low) low = v;
+                if (i == 0 || v > high) high = v;
+            }
+            out += fmt::format("{} {} from {:.4g} to {:.4g}", out.empty() ? "; inputs here:" : ",",
+                               task_.inputs[k].name, low, high);
+        }
+        return out;
+    }
+
+    // ---- tune shapes: counted, and verified as far as is affordable ----
+
+    bool tune_shape(const SymbolValues& symbols) {
+        const std::optional<BoundPlan> bound = bind(symbols);
+        if (!bound) return false;
+        PlanBuild& build = builds_[static_cast<std::size_t>(bound->plan)];
+        if (!add(check_launch(*bound, build, file_))) return false;
+        if (options_.stop.stop_requested()) {
+            report_.interrupted = true;
+            return false;
+        }
+        if (options_.progress) options_.progress(fmt::format("{}: tune shape", shape_text(symbols)));
+        Case c{"normal", options_.seed, false, true};
+        CaseExpectation inputs_only;
+        std::shared_ptr<const CaseExpectation> expectation;
+        if (parts_.expectations.affordable(symbols)) {
+            auto got = parts_.expectations.get(symbols, c.name, c.seed);
+            if (!got) {
+                report_.environment = got.error();
+                return false;
+            }
+            expectation = *got;
+        } else {
+            auto inputs = draw_inputs(task_, symbols, c.name, c.seed);
+            if (!inputs) {
+                report_.environment = inputs.error();
+                return false;
+            }
+            inputs_only.inputs = std::move(*inputs);
+        }
+        const CaseExpectation& use = expectation ? *expectation : inputs_only;
+        Job job = job_for(*bound, build, symbols, c, use);
+        job.count = true;
+        job.check_races = false;
+        const bool whole = run_whole(*bound, build, job);
+        job.sample_blocks = whole ? 0 : sample_blocks;
+        const auto outcome = build.session->run(job);
+        ++report_.cases_checked;
+        if (!outcome) return decide_failure({diagnostic_of(outcome.error(), file_)}, symbols, c);
+        std::vector<Diagnostic> found = diagnostics_of(*outcome, *bound, file_);
+        // Where one kernel was sampled, a later one may read what was not computed: only a single kernel's
+        // outputs count.
+        const bool comparable = expectation != nullptr && (whole || bound->kernels.size() == 1);
+        if (found.empty() && comparable) found = compare_outputs(*outcome, symbols, use, !whole);
+        if (!whole && bound->kernels.size() > 1) {
+            std::erase_if(found, [](const Diagnostic& d) {
+                return d.rule == "uninitialised-read" || d.rule == "uninitialised-output-read";
+            });
+        }
+        if (!found.empty()) return decide_failure(std::move(found), symbols, c);
+        if (!comparable) {
+            Diagnostic note = plain(
+                "tune-shape-unverified", Stage::numerics,
+                fmt::format("{}: too large to verify the values here; bounds and counters were checked on {} "
+                            "blocks of each kernel",
+                            shape_text(symbols, ", "), sample_blocks));
+            note.severity = Severity::note;
+            report_.diagnostics.push_back(std::move(note));
+        }
+        report_.tune.push_back({symbols, bound->plan, bound->kernels, outcome->kernels, comparable});
+        return true;
+    }
+
+    // Is the whole launch sequence affordable? A few blocks of each kernel tell what one costs.
+    bool run_whole(const BoundPlan& bound, PlanBuild& build, const Job& job) {
+        std::uint64_t blocks = 0;
+        for (const BoundKernel& k : bound.kernels) blocks += std::uint64_t{k.grid[0]} * k.grid[1] * k.grid[2];
+        if (blocks <= 2 * sample_blocks) {
+            Job probe = job;
+            probe.max_warp_instructions = tune_work;
+            const auto outcome = build.session->run(probe);
+            if (!outcome) return false;
+            return std::none_of(outcome->kernels.begin(), outcome->kernels.end(), [](const KernelRun& run) {
+                return std::any_of(run.faults.begin(), run.faults.end(),
+                                   [](const emulator::Fault& f) { return f.rule == "instruction-limit"; });
+            });
+        }
+        Job probe = job;
+        probe.sample_blocks = 4;
+        const auto outcome = build.session->run(probe);
+        if (!outcome) return false;
+        double estimated = 0;
+        for (const KernelRun& run : outcome->kernels) {
+            estimated += static_cast<double>(run.counters.warp_instructions) *
+                         static_cast<double>(run.blocks_total) /
+                         static_cast<double>(std::max<std::uint64_t>(1, run.blocks_run));
+        }
+        return estimated <= static_cast<double>(tune_work);
+    }
+
+    // ---- small pieces ----
+
+    static constexpr std::uint64_t sample_blocks = 48;
+    static constexpr std::uint64_t tune_work = 20'000'000;  // warp instructions of one tune shape run whole
+
+    Environment environment_for(int plan) const {
+        if (!builds_.empty()) return builds_[static_cast<std::size_t>(plan)].environment;
+        return {};
+    }
+
+    Diagnostic plain(const std::string& rule, Stage stage, std::string message) const {
+        Diagnostic d;
+        d.rule = rule;
+        d.stage = stage;
+        d.file = file_;
+        d.message = std::move(message);
+        return d;
+    }
+
+    Json defaults_for(const std::vector<SymbolValues>& shapes) const {
+        return shapes.empty() ? Json::object() : default_params(task_, shapes.front());
+    }
+
+    int last_kernel_line() const {
+        return candidate_.plans.empty() || candidate_.plans[0].kernels.empty()
+                   ? 0
+                   : candidate_.plans[0].kernels.back().line;
+    }
+
+    std::string mutable_globals(const PlanBuild& build) const {
+        std::string names;
+        for (const auto& global : build.session->globals()) {
+            if (global.space == "global" && global.written)
+                names += (names.empty() ? "" : ", ") + global.name;
+        }
+        return names;
+    }
+
+    void report_mutable_state() {
+        std::set<std::string> seen;
+        for (const PlanBuild& build : builds_) {
+            const std::string names = mutable_globals(build);
+            if (names.empty() || !seen.insert(names).second) continue;
+            Diagnostic d = plain("mutable-device-state", Stage::integrity,
+                                 fmt::format("the module has mutable __device__ variables: {}", names));
+            d.severity = Severity::note;
+            d.hint = "nothing may carry over from one launch sequence to the next";
+            report_.diagnostics.push_back(std::move(d));
+        }
+    }
+
+    // False when one of them is an error.
+    bool add(std::vector<Diagnostic> diagnostics) {
+        bool clean = true;
+        for (Diagnostic& d : diagnostics) {
+            clean = clean && d.severity != Severity::error;
+            report_.diagnostics.push_back(std::move(d));
+        }
+        return clean;
+    }
+
+    bool decide_failure(std::vector<Diagnostic> found, const SymbolValues& symbols, const Case& c) {
+        for (Diagnostic& d : found) {
+            d.shape = symbols;
+            d.case_name = c.name;
+            d.seed = c.seed;
+        }
+        return add(std::move(found));
+    }
+
+    // The next reference is computed while the device is busy.
+    void prefetch(const SymbolValues& symbols, const std::vector<Case>& cases, std::size_t next,
+                  std::size_t count) {
+        if (next >= count || next >= cases.size()) return;
+        const Case c = cases[next];
+        prefetched_ = std::async(std::launch::async, [this, symbols, c] {
+            (void)parts_.expectations.get(symbols, c.name, c.seed);
+        });
+    }
+
+    void write_replay(const Diagnostic* first) {
+        std::string line = fmt::format("kernelwright check {} {}", task_.file, file_);
+        if (!options_.target.empty()) line += " --target " + options_.target;
+        if (first != nullptr && !first->shape.empty()) {
+            line += " --shape " + shape_text(first->shape, ",");
+            if (!first->case_name.empty()) line += " --case " + first->case_name;
+            if (first->seed) line += fmt::format(" --seed {}", *first->seed);
+        } else {
+            line += fmt::format(" --seed {}", options_.seed);
+        }
+        report_.replay = line;
+    }
+
+    const Task& task_;
+    const GateParts& parts_;
+    const GateOptions& options_;
+    std::string source_, file_;
+    Candidate candidate_;
+    std::vector<PlanBuild> builds_;
+    CheckReport report_;
+    std::future<void> prefetched_;
+};
+
+}  // namespace
+
+CheckReport check(const Task& task, const std::string& source, const std::string& file,
+                  const GateParts& parts, const GateOptions& options) {
+    return Check(task, source, file, parts, options).run();
+}
+
+Json to_json(const CheckReport& report) {
+    Json out;
+    out["schema"] = "kernelwright.check/1";
+    out["task"] = report.task;
+    out["candidate"] = report.candidate;
+    out["device"] = report.device;
+    out["target"] = report.target;
+    out["verdict"] = report.pass ? "pass" : "fail";
+    out["stage"] = report.stage ? Json(to_string(*report.stage)) : Json(nullptr);
+    out["shapes_checked"] = report.shapes_checked;
+    out["cases_checked"] = report.cases_checked;
+    Json diagnostics = Json::array();
+    for (const Diagnostic& d : report.diagnostics) diagnostics.push_back(to_json(d));
+    out["diagnostics"] = std::move(diagnostics);
+    Json resources = Json::object();
+    for (const auto& [kernel, r] : report.resources) {
+        resources[kernel] = {{"registers", r.registers},
+                             {"static_shared", r.static_shared},
+                             {"spill_store_bytes", r.spill_store_bytes},
+                             {"spill_load_bytes", r.spill_load_bytes},
+                             {"stack_bytes", r.stack_bytes},
+                             {"barriers", r.barriers}};
+    }
+    out["resources"] = std::move(resources);
+    out["replay"] = report.replay;
+    return out;
+}
+
+}  // namespace kernelwright
