@@ -185,6 +185,24 @@ bool slct(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     return d.handler(out, "slct" + bits_name(*t)) && d.simple(out, in, *t, {*t, *t, *c});
 }
 
+// vadd2 vadd4 and their kin, all lanes selected.
+bool video(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
+    static const std::map<std::string, int> operations = {{"vadd", 0},     {"vsub", 1}, {"vavrg", 2},
+                                                          {"vabsdiff", 3}, {"vmin", 4}, {"vmax", 5}};
+    out.imm = operations.at(in.opcode.substr(0, in.opcode.size() - 1));
+    out.vector = static_cast<std::uint8_t>(in.opcode.back() - '0');
+    const auto r = m.type(), a = m.type(), b = m.type();
+    if (!r || !a || !b) return d.fail("this form");
+    out.sub = static_cast<std::uint8_t>((is_signed(*a) ? 1 : 0) | (is_signed(*b) ? 2 : 0) |
+                                        (is_signed(*r) ? 4 : 0));
+    if (m.take("sat")) out.flags |= flag::sat;
+    if (m.take("add")) out.flags |= flag::reduction;
+    for (const ptx::Operand& operand : in.operands)
+        if (!operand.selector.empty()) return d.fail("a selection of lanes");
+    integer_work(out);
+    return d.handler(out, "video") && d.simple(out, in, Type::u32, {Type::u32, Type::u32, Type::u32});
+}
+
 }  // namespace
 
 void add_logic(DecodeTable& t) {
@@ -198,6 +216,8 @@ void add_logic(DecodeTable& t) {
     t["bmsk"] = bmsk;
     t["szext"] = szext;
     t["brev"] = t["clz"] = t["popc"] = count;
+    for (const char* name : {"vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax"})
+        t[std::string(name) + "2"] = t[std::string(name) + "4"] = video;
     t["setp"] = setp;
     t["set"] = set;
     t["selp"] = selp;

@@ -188,6 +188,14 @@ bool atomic(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) { 
 bool cp(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     if (!m.take("async")) return d.fail("this form");
     out.pipe = Pipe::lsu;
+    if (m.take("mbarrier")) {
+        if (!m.take("arrive")) return d.fail("this form");
+        out.sub = m.take("noinc") ? 1 : 0;
+        m.take_any({"shared", "shared::cta"});
+        m.take("b64");
+        return in.operands.size() == 1 && d.handler(out, "cp.async.mbarrier.arrive") &&
+               d.address(out, in.operands[0]);
+    }
     if (m.take("commit_group")) return d.handler(out, "cp.async.commit_group");
     if (m.take("wait_all")) return d.handler(out, "cp.async.wait_all");
     if (m.take("wait_group")) {
@@ -226,6 +234,50 @@ bool cp(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     return true;
 }
 
+bool mbarrier(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
+    out.pipe = Pipe::lsu;
+    const std::string operation = m.take_any({"init", "inval", "arrive", "arrive_drop", "expect_tx",
+                                              "complete_tx", "test_wait", "try_wait", "pending_count"})
+                                      .value_or("");
+    m.take("noComplete");
+    m.take_any({"release", "acquire", "relaxed"});
+    m.take_any({"cta"});
+    m.take_any({"shared", "shared::cta"});
+    if (!m.take("b64")) return d.fail("this form");
+    const std::size_t n = in.operands.size();
+    if (operation == "init")
+        return n == 2 && d.handler(out, "mbarrier.init") && d.address(out, in.operands[0]) &&
+               d.source(out, in.operands[1], Type::u32);
+    if (operation == "inval")
+        return n == 1 && d.handler(out, "mbarrier.inval") && d.address(out, in.operands[0]);
+    if (operation == "pending_count")
+        return d.handler(out, "mbarrier.pending_count") && d.simple(out, in, Type::u32, {Type::b64});
+    if (operation == "test_wait" || operation == "try_wait") {
+        out.sub = m.take("parity") ? 1 : 0;
+        if (n != 3 && !(n == 4 && operation == "try_wait")) return d.fail("a different number of operands");
+        return d.handler(out, "mbarrier.test") && d.destination(out, in.operands[0]) &&
+               d.address(out, in.operands[1]) &&
+               d.source(out, in.operands[2], out.sub ? Type::u32 : Type::b64);
+    }
+    if (operation.empty()) return d.fail("this form");
+    out.sub = operation == "arrive" ? 0 : operation == "arrive_drop" ? 1 : operation == "expect_tx" ? 2 : 3;
+    if (out.sub <= 1 && m.take("expect_tx")) out.sub2 |= 2;
+    std::size_t next = 0;
+    if (out.sub <= 1 && n > 0 && !std::holds_alternative<ptx::Address>(in.operands[0].value)) {
+        if (!std::holds_alternative<ptx::Sink>(in.operands[0].value) && !d.destination(out, in.operands[0]))
+            return false;
+        next = 1;
+    }
+    if (n <= next || !d.handler(out, "mbarrier.arrive") || !d.address(out, in.operands[next]))
+        return d.fail("this form");
+    if (n == next + 2) {
+        out.sub2 |= 1;
+        return d.source(out, in.operands[next + 1], Type::u32);
+    }
+    return n == next + 1 && (out.sub <= 1 && !(out.sub2 & 2)) ? true
+                                                              : d.fail("a different number of operands");
+}
+
 bool fence(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  // membar fence
     m.take_any({"sc", "acq_rel", "acquire", "release"});
     m.take("level");
@@ -254,6 +306,7 @@ void add_memory(DecodeTable& t) {
     t["ld"] = t["st"] = t["ldu"] = load_store;
     t["atom"] = t["red"] = atomic;
     t["cp"] = cp;
+    t["mbarrier"] = mbarrier;
     t["membar"] = t["fence"] = fence;
     for (const char* name : {"prefetch", "prefetchu", "applypriority", "discard"}) t[name] = hint;
     t["createpolicy"] = createpolicy;

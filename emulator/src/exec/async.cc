@@ -124,11 +124,7 @@ void wait_group(Warp& w, const Instr& in, Mask exec) {
     });
     std::erase_if(w.groups, [](const AsyncGroup& g) { return g.lanes == 0; });
 }
-void wait_all(Warp& w, const Instr&, Mask exec) {
-    for (AsyncGroup& g : w.groups) land(w, g, exec);
-    land(w, w.open_group, exec);
-    std::erase_if(w.groups, [](const AsyncGroup& g) { return g.lanes == 0; });
-}
+void wait_all(Warp& w, const Instr&, Mask exec) { land_copies(w, exec); }
 
 const HandlerEntry entries[] = {
     {"cp.async", copy},
@@ -138,6 +134,12 @@ const HandlerEntry entries[] = {
 };
 
 }  // namespace
+
+void land_copies(Warp& w, Mask lanes) {
+    for (AsyncGroup& g : w.groups) land(w, g, lanes);
+    land(w, w.open_group, lanes);
+    std::erase_if(w.groups, [](const AsyncGroup& g) { return g.lanes == 0; });
+}
 
 HandlerTable async_handlers() { return {entries, sizeof(entries) / sizeof(entries[0])}; }
 

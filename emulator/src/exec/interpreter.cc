@@ -313,7 +313,8 @@ HandlerSet handler_set() {
     set.run_warp = &run_warp;
     set.tables = {integer_handlers(), float_handlers(),      approximate_handlers(), half_handlers(),
                   convert_handlers(), move_handlers(),       memory_handlers(),      atomic_handlers(),
-                  async_handlers(),   collective_handlers(), tensor_handlers()};
+                  async_handlers(),   collective_handlers(), mbarrier_handlers(),    video_handlers(),
+                  tensor_handlers()};
     return set;
 }
 

@@ -118,6 +118,10 @@ struct Barrier {
     bool reduce_and = true, reduce_or = false;
 };
 
+struct BarrierClock {  // of an mbarrier: by warp, what its arrivals ordered
+    std::vector<std::uint32_t> arriving, completed;
+};
+
 struct Block {
     Launch* launch = nullptr;
     std::uint64_t linear = 0;
@@ -136,6 +140,7 @@ struct Block {
     std::uint32_t published = 0;  // accesses up to here were followed by a fence
     std::unordered_map<std::uint64_t, std::uint32_t> seen;  // other block -> stamp ordered before this one
     std::unordered_map<std::uint32_t, std::uint32_t> shared_sync;  // shared address -> released stamp
+    std::unordered_map<std::uint32_t, BarrierClock> mbarriers;
     // progress
     std::uint64_t writes = 0;  // stores and atomics that changed something, barriers, exits
     std::uint64_t idle = 0;    // instructions since writes last moved

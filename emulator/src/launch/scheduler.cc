@@ -73,6 +73,7 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
     block.version = 0;
     block.seen.clear();
     block.shared_sync.clear();
+    block.mbarriers.clear();
     block.idle = 0;
     block.started_for_waiting = block.waiting = block.waited_for_start = false;
     if (fresh) {

@@ -310,6 +310,35 @@ void barrier(Block& block, const std::vector<std::uint32_t>& arrivals,
     block.now = new_stamp(block);
 }
 
+void mbarrier_arrive(Warp& w, std::uint32_t address) {
+    Block& block = *w.block;
+    exec::BarrierClock& clock = block.mbarriers[address];
+    clock.arriving.resize(block.warps.size());
+    for (std::size_t v = 0; v < clock.arriving.size(); ++v)
+        clock.arriving[v] = std::max(clock.arriving[v], w.clock[v]);
+    clock.arriving[w.index] = std::max(clock.arriving[w.index], block.now);
+    block.now = new_stamp(block);
+}
+void mbarrier_complete(Block& block, std::uint32_t address) {
+    const auto it = block.mbarriers.find(address);
+    if (it == block.mbarriers.end()) return;
+    exec::BarrierClock& clock = it->second;
+    clock.completed.resize(clock.arriving.size());
+    for (std::size_t v = 0; v < clock.completed.size(); ++v)
+        clock.completed[v] = std::max(clock.completed[v], clock.arriving[v]);
+}
+void mbarrier_acquire(Warp& w, std::uint32_t address, Mask lanes) {
+    const auto it = w.block->mbarriers.find(address);
+    if (it == w.block->mbarriers.end() || it->second.completed.empty()) return;
+    std::uint32_t low = ~0u;
+    for (std::size_t v = 0; v < w.clock.size(); ++v) {
+        w.clock[v] = std::max(w.clock[v], it->second.completed[v]);
+        low = std::min(low, w.clock[v]);
+    }
+    w.floor = std::max(w.floor, low);
+    warp_sync(w, lanes);
+}
+
 void fence(Warp& w) {
     Block& block = *w.block;
     block.published = block.now;

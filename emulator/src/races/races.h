@@ -28,6 +28,11 @@ void warp_sync(exec::Warp& warp, exec::Mask lanes);  // bar.warp.sync, and the b
 void barrier(exec::Block& block, const std::vector<std::uint32_t>& arrivals,
              const std::vector<std::uint32_t>& waiters);  // warp numbers; waiters are among the arrivals
 
+// mbarrier objects, by offset in shared memory.
+void mbarrier_arrive(exec::Warp& warp, std::uint32_t address);
+void mbarrier_complete(exec::Block& block, std::uint32_t address);
+void mbarrier_acquire(exec::Warp& warp, std::uint32_t address, exec::Mask lanes);
+
 // Stands for data that is not known yet (an asynchronous copy): never equal to what is there.
 extern const std::byte* const kUnknownData;
 

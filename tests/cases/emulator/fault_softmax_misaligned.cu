@@ -1,6 +1,6 @@
 // buffer: x input f32 303
 // buffer: y output f32 303
-// launch: softmax_v4 grid=3 block=32 args=x,y,i:101
+// launch: softmax_v4 grid=3 block=128 args=x,y,i:101
 // expect: misaligned-access
 __device__ __forceinline__ float red(float v, bool mx) {
     __shared__ float p[4];

@@ -3,6 +3,7 @@
 // launch: tr grid=3,2 block=32,32 args=x,y,i:41,i:87
 // expect: out-of-bounds
 // also: uninitialised-read
+// also: global-race
 extern "C" __global__ void tr(const float* __restrict__ x, float* __restrict__ y, int M, int N) {
     __shared__ float tile[32][33];
     int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 32 + threadIdx.y;

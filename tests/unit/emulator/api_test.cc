@@ -263,7 +263,7 @@ TEST(Api, SectorsAndBankConflicts) {
 TEST(Api, DamagedTextNeverCrashes) {
     const std::string text = kCopy;
     std::uint64_t state = 1;
-    for (int round = 0; round < 3000; ++round) {
+    for (int round = 0; round < 600; ++round) {
         std::string damaged = text;
         for (int k = 0; k < 3; ++k) {
             state = state * 6364136223846793005ull + 1442695040888963407ull;
