@@ -73,7 +73,6 @@ struct Warp {
     std::uint32_t first_thread = 0;
     Mask present = 0, live = 0;  // lanes that exist; that have not exited
     bool tainted = false;        // some register may hold an undefined value
-    bool jumped = false;         // the handler changed pc or fragments
     std::vector<Fragment> fragments;
     std::vector<std::unique_ptr<Frame>> frames;
     std::array<std::array<std::uint32_t, kLanes>, 3> tid{};

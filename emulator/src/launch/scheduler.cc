@@ -84,7 +84,7 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
             warp->launch = &launch;
             warp->index = i;
             warp->first_thread = i * kLanes;
-            warp->fragments.reserve(kLanes + 8);
+            warp->fragments.reserve(3 * kLanes);
             for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
                 const std::uint32_t t = i * kLanes + lane;
                 if (t >= launch.threads_per_block) break;

@@ -83,7 +83,10 @@ Memory::~Memory() = default;
 std::uint64_t Memory::allocate(std::string name, std::uint64_t size, BufferKind kind, std::byte poison) {
     const bool initialised = kind == BufferKind::input || kind == BufferKind::inout;
     Buffer& buffer = impl_->add(std::move(name), size, kind, Buffer::Role::user, initialised, poison);
-    if (initialised && size) std::memset(buffer.data(), static_cast<int>(poison), size);
+    // What an input holds before it is written is poison too; very large ones are left to the system's zeros,
+    // so that they need no memory before they are touched.
+    constexpr std::uint64_t kLarge = std::uint64_t{256} << 20;
+    if (initialised && size <= kLarge) std::memset(buffer.data(), static_cast<int>(poison), size);
     return buffer.address;
 }
 void Memory::set_address_seed(std::uint64_t seed) {

@@ -1,6 +1,7 @@
 // Data races, by happens-before. Every access to shared memory and to global memory that the launch may
 // write leaves a record per 4-byte granule; an access that conflicts with a recorded one and is not ordered
-// after it is a race. races/README in the head comment of races.cc explains the orders that are known.
+// after it is a race. The head of
+// races.cc says which orders are known.
 #pragma once
 
 #include <cstdint>

@@ -75,9 +75,12 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
     const Case c = read_case(std::filesystem::path(KW_SOURCE_DIR) / "tests/cases/emulator" / GetParam());
     ASSERT_TRUE(c.clean || !c.expected.empty()) << "no expectation";
     ASSERT_FALSE(c.launches.empty());
+    std::string log;
+    const auto ptx = Nvrtc::get().compile(c.source, "kernel.cu", &log, c.options);
+    ASSERT_TRUE(ptx) << log;
     for (const std::uint64_t seed : {0, 1, 7}) {
         Machine m;
-        ASSERT_TRUE(m.load_cuda(c.source, c.options)) << m.error;
+        ASSERT_TRUE(m.load_ptx(*ptx)) << m.error;
         m.options.schedule_seed = seed;
         m.memory.set_address_seed(seed);
         m.options.max_time = std::chrono::milliseconds(20000);
