@@ -78,7 +78,10 @@ class Report {
         const auto add = [&](const std::string& key, const std::string& value) {
             if (!value.empty()) table.rows.push_back({key, value});
         };
-        add("state", run_.why.empty() ? run_.state : run_.state + ": " + run_.why);
+        std::string state = run_.state;
+        if (!run_.why.empty()) state += ": " + run_.why;
+        if (!run_.reason.empty()) state += " (" + run_.reason + ")";
+        add("state", state);
         add("started", run_.started);
         add("finished", run_.finished);
         add("time", fmt::format("{:.1f} s in {} sitting{}", run_.seconds, run_.sittings,
@@ -339,8 +342,7 @@ Table attempts_table(const Run& run) {
     return table;
 }
 
-std::string run_summary(const Run& run, const std::string& reason, const std::string& winner_path,
-                        const std::string& next_command) {
+std::string run_summary(const Run& run, const std::string& winner_path, const std::string& next_command) {
     std::string out = plain_table(attempts_table(run)) + "\n";
     if (const Attempt* best = run.best()) {
         out += fmt::format("winner: attempt {}", best->number);
@@ -352,8 +354,7 @@ std::string run_summary(const Run& run, const std::string& reason, const std::st
     } else {
         out += "winner: none; no candidate passed\n";
     }
-    out += fmt::format("ended:  {}{}\n", run.why,
-                       reason.empty() || reason == run.why ? "" : " (" + reason + ")");
+    out += fmt::format("ended:  {}{}\n", run.why, run.reason.empty() ? "" : " (" + run.reason + ")");
     if (!next_command.empty()) out += "next:   " + next_command + "\n";
     return out;
 }

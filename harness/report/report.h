@@ -17,7 +17,7 @@ Table attempts_table(const record::Run& run);
 
 // What ends a run on a terminal: the table, the winner and where it is stored, why the run ended, the next
 // command to try. `winner_path` is read only where there is a winner; an empty `next_command` is left out.
-std::string run_summary(const record::Run& run, const std::string& reason, const std::string& winner_path,
+std::string run_summary(const record::Run& run, const std::string& winner_path,
                         const std::string& next_command);
 
 std::string markdown_report(const record::Run& run, const ArtifactReader& artifacts);

@@ -1,11 +1,11 @@
 // buffer: x input f32 512
 // buffer: part scratch f32 4
 // buffer: y output f32 512
-// launch: norm grid=4 block=128 cooperative args=x,part,y
+// launch: normalise grid=4 block=128 cooperative args=x,part,y
 // expect: clean
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
-extern "C" __global__ void norm(const float* x, float* part, float* y) {
+extern "C" __global__ void normalise(const float* x, float* part, float* y) {
     __shared__ float s[128];
     cg::grid_group grid = cg::this_grid();
     int t = threadIdx.x, i = blockIdx.x * 128 + t;

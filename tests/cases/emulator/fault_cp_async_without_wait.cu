@@ -1,8 +1,7 @@
 // buffer: x input f32 1024
 // buffer: y output f32 1024
 // launch: k grid=1 block=128 args=x,y
-// expect: uninitialised-read line 13
-// expect: shared-race
+// expect: uninitialised-read line 12
 #include <cuda_pipeline.h>
 extern "C" __global__ void k(const float* x, float* y) {
     __shared__ __align__(16) float s[512];

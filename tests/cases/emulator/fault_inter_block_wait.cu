@@ -3,7 +3,7 @@
 // buffer: ready inout i32 4
 // buffer: y output f32 1
 // launch: sum grid=4 block=32 args=x,part,ready,y
-// expect: inter-block-wait line 11 other 8
+// expect: inter-block-wait line 13 other 10
 extern "C" __global__ void sum(const float* x, volatile float* part, volatile int* ready, float* y) {
     if (threadIdx.x == 0) {
         part[blockIdx.x] = x[blockIdx.x]; __threadfence();

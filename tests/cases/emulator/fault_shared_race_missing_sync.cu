@@ -2,6 +2,7 @@
 // buffer: y output f32 1
 // launch: k grid=1 block=256 args=x,y
 // expect: shared-race line 10 other 7
+// also: uninitialised-read
 extern "C" __global__ void k(const float* x, float* y) {
     __shared__ float red[256];
     int t = threadIdx.x; red[t] = x[t];

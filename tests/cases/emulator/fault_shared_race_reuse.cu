@@ -1,7 +1,7 @@
 // buffer: a input f32 4096
 // buffer: y output f32 256
 // launch: k grid=1 block=256 args=a,y
-// expect: shared-race line 8 other 11
+// expect: shared-race line 9 other 12
 extern "C" __global__ void k(const float* a, float* y) {
     __shared__ float s[256];
     float acc = 0.f;

@@ -1,7 +1,7 @@
 // buffer: x input f32 32
 // buffer: y output f32 32
 // launch: k grid=1 block=32 args=x,y
-// expect: invalid-shuffle line 8
+// expect: invalid-shuffle line 9
 extern "C" __global__ void k(const float* x, float* y) {
     float v = x[threadIdx.x];
     int t = threadIdx.x;

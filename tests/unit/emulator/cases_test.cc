@@ -3,6 +3,7 @@
 //   // buffer: NAME input|inout|output|scratch f32|i32|f16|i64 COUNT [mod N]
 //   // launch: KERNEL grid=X,Y,Z block=X,Y,Z [shared=BYTES] [cooperative] args=a,b,i:5,f:1.5
 //   // expect: clean | RULE [line N] [other N]        (more rules may follow, one a line; all must be found)
+//   // also: RULE                                     (a consequence that some schedules show)
 // A case is run under several schedules; the verdict must not depend on them.
 #include <filesystem>
 #include <fstream>
@@ -20,6 +21,7 @@ struct Case {
     std::string source;
     std::vector<std::string> buffers, launches, options;
     std::vector<Expected> expected;
+    std::vector<std::string> also;
     bool clean = false;
 };
 
@@ -37,6 +39,7 @@ Case read_case(const std::filesystem::path& path) {
         if (const auto text = after("buffer")) c.buffers.push_back(*text);
         if (const auto text = after("launch")) c.launches.push_back(*text);
         if (const auto text = after("option")) c.options.push_back(*text);
+        if (const auto text = after("also")) c.also.push_back(*text);
         if (const auto text = after("expect")) {
             std::istringstream words(*text);
             Expected e;
@@ -163,6 +166,7 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
         for (const Fault& f : faults) {
             bool known = false;
             for (const Expected& e : c.expected) known |= f.rule == e.rule;
+            for (const std::string& rule : c.also) known |= f.rule == rule;
             Outcome one;
             one.faults = {f};
             EXPECT_TRUE(known || c.clean) << "seed " << seed << ": unexpected " << describe(one);
