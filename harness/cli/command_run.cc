@@ -199,7 +199,7 @@ Exit run_search_command(const Global& global, const RunCall& given) {
         out["record"] = record::to_json(outcome.run);
         print_json(out);
     } else {
-        fmt::print("{}", report::run_summary(outcome.run, outcome.reason, winner, next));
+        fmt::print("{}", report::run_summary(outcome.run, winner, next));
     }
     return static_cast<Exit>(outcome.exit_code);
 }
