@@ -114,4 +114,7 @@ std::optional<int> comparison(const std::string& name);  // eq 0 .. ge 5, equ 6 
 
 std::variant<exec::Program, LoadError> decode_module(const ptx::Module& module);
 
+// Module variables that some instruction may store to (variable_use.cc).
+std::set<const ptx::Variable*> written_variables(const ptx::Module& module);
+
 }  // namespace emulator::decode

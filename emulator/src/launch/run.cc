@@ -53,24 +53,6 @@ KernelInfo describe_kernel(const ptx::Function& f) {
     return info;
 }
 
-// Is a module variable stored to, or its address used in a way that a store may follow?
-std::set<const ptx::Variable*> written_variables(const ptx::Module& module) {
-    std::set<const ptx::Variable*> found;
-    for (const ptx::Function& f : module.functions)
-        for (const ptx::Instruction& in : f.code)
-            for (std::size_t i = 0; i < in.operands.size(); ++i) {
-                const ptx::Operand& operand = in.operands[i];
-                if (const auto* symbol = std::get_if<ptx::Symbol>(&operand.value)) {
-                    if (symbol->variable) found.insert(symbol->variable);
-                } else if (const auto* address = std::get_if<ptx::Address>(&operand.value)) {
-                    const auto* base = std::get_if<ptx::Symbol>(&address->base);
-                    if (base && base->variable && in.opcode != "ld" && in.opcode != "ldu")
-                        found.insert(base->variable);
-                }
-            }
-    return found;
-}
-
 }  // namespace
 
 Module::Module() : impl_(std::make_unique<Impl>()) {}
@@ -90,7 +72,7 @@ std::variant<Module, LoadError> Module::load(std::string_view ptx) {
     impl.program = std::move(std::get<exec::Program>(decoded));
     for (const ptx::Function& f : impl.text.functions)
         if (f.is_kernel) impl.kernels.push_back(describe_kernel(f));
-    const auto written = written_variables(impl.text);
+    const auto written = decode::written_variables(impl.text);
     for (const auto& v : impl.text.variables) {
         if (v->space != ptx::Space::global && v->space != ptx::Space::constant) continue;
         GlobalInfo info;

@@ -1,7 +1,6 @@
 // Data races, by happens-before. Every access to shared memory and to global memory that the launch may
 // write leaves a record per 4-byte granule; an access that conflicts with a recorded one and is not ordered
-// after it is a race. The head of
-// races.cc says which orders are known.
+// after it is a race. The head of races.cc says which orders are known.
 #pragma once
 
 #include <cstdint>

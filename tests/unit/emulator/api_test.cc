@@ -11,6 +11,8 @@ const char* const kCopy = R"(.version 9.0
 .address_size 64
 .global .align 4 .b8 table[16] = {1, 0, 0, 0, 2};
 .const .align 4 .b8 weights[8];
+.global .align 4 .u32 lookup[2] = {3, 4};
+.global .align 4 .u32 counter;
 .visible .entry copy(.param .u64 x, .param .u64 y, .param .u32 n)
 .maxntid 256, 1, 1
 {
@@ -49,6 +51,12 @@ LOOP:
     add.s32 %r3, %r1, %r2;
     st.global.u32 [%rd1], %r3;
     st.global.u32 [table], %r3;
+    mov.u64 %rd2, lookup;
+    add.s64 %rd2, %rd2, 4;
+    ld.global.u32 %r1, [%rd2];
+    mov.u64 %rd3, counter;
+    cvta.global.u64 %rd3, %rd3;
+    st.u32 [%rd3], %r1;
     ret;
 }
 )";
@@ -135,9 +143,10 @@ TEST(Api, KernelInformation) {
     EXPECT_EQ(info->parameters[2].offset, 16u);
     EXPECT_EQ(info->parameters[2].type, "u32");
     EXPECT_EQ(info->parameter_bytes, 20u);
-    ASSERT_EQ(m.module->globals().size(), 2u);
-    EXPECT_TRUE(m.module->globals()[0].written);
-    EXPECT_FALSE(m.module->globals()[1].written);
+    std::map<std::string, bool> written;
+    for (const GlobalInfo& global : m.module->globals()) written[global.name] = global.written;
+    EXPECT_EQ(written, (std::map<std::string, bool>{
+                           {"table", true}, {"weights", false}, {"lookup", false}, {"counter", true}}));
 }
 
 TEST(Api, SymbolsAreLoadedWrittenAndReset) {
