@@ -155,6 +155,8 @@ Result<std::vector<Expected>> axpy(const Call& call) {
         if (p.type == DType::f64) {
             value = std::fma(alpha, x.values[j], y.values[k]);
             error += std::fabs(std::fma(alpha, x.values[j], -product));
+        } else if (alpha_error > 0) {
+            error += p.u * std::fabs(product);  // another product is rounded than the one known here
         } else if (std::isfinite(product)) {
             error += std::fabs(arithmetic.round(product) - product);
         }
