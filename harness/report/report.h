@@ -1,27 +1,30 @@
 // A run for people: the table at its end, a Markdown report, one self-contained HTML page. All text that came
-// from outside (candidates, diagnostics, a model's words) is escaped.
+// from outside (candidates, diagnostics, a model's words) is escaped, and no page loads anything.
 #pragma once
 
 #include <functional>
 #include <string>
 
+#include "harness/report/table.h"
 #include "harness/store/run.h"
 
 namespace kernelwright::report {
 
 using ArtifactReader = std::function<Result<std::string>(const std::string& hash)>;
 
-// Columns: #, asked, outcome, stage, rule, time, speed-up against the first correct candidate, skills.
-std::string attempts_table(const record::Run& run);
+// Columns: #, asked, outcome, stage, rule, time, speed-up (against the first correct candidate), skills.
+Table attempts_table(const record::Run& run);
 
-// What ends `run`: the table, the winner and where it is stored, why the run ended, the next command to try.
-// `winner_path` is empty when there is none.
+// What ends a run on a terminal: the table, the winner and where it is stored, why the run ended, the next
+// command to try. `winner_path` is read only where there is a winner; an empty `next_command` is left out.
 std::string run_summary(const record::Run& run, const std::string& winner_path,
                         const std::string& next_command);
 
 std::string markdown_report(const record::Run& run, const ArtifactReader& artifacts);
 std::string html_report(const record::Run& run, const ArtifactReader& artifacts);
 
-std::string escape_html(const std::string& text);
+// The lines of `after` against `before`: "-", "+" or " " before each, unchanged stretches shortened to
+// `around` lines. Empty: the same text.
+std::string line_diff(const std::string& before, const std::string& after, int around = 3);
 
 }  // namespace kernelwright::report

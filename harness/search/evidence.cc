@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "skills/evidence.h"
+
 namespace kernelwright::search {
 namespace {
 
@@ -87,7 +89,7 @@ std::vector<Evidence> evidence_of(const record::Run& run, const Attempt& attempt
             const double speedup = comparable ? *before / *after : 0;
             document["speedup"] = comparable ? Json(speedup) : Json(nullptr);
             document["how"] = comparable ? Json(attempt.evaluation->time->how) : Json(nullptr);
-            const bool faster = speedup > 1;
+            const bool faster = speedup >= speedup_that_counts;
             document["faster"] = faster;
             const Json judgement = book.judge(open.offer, *open.parent->evaluation, *attempt.evaluation);
             bool moved = false;

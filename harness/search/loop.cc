@@ -173,7 +173,7 @@ class Search {
         if (run_.spent.is_object()) {
             if (Status s = meter_->restore(run_.spent); !s) return broken_record(s.error());
         }
-        if (auto kept = keep_best(); !kept) return kept;
+        if (auto kept = keep_winner(); !kept) return kept;
         Json fields{{"budget", budgets_json(config_.budget)}, {"versions", config_.versions}};
         return append("run.resumed", std::move(fields));
     }
@@ -484,18 +484,18 @@ class Search {
             !s) {
             return s;
         }
-        if (auto s = keep_best(); !s) return s;
+        if (auto s = keep_winner(); !s) return s;
         message(finished_line(*run_.find(number)));
         return Done{};
     }
 
     // A copy of the winner for people; the record holds the source. Made again where a crash came before it.
-    Step<Done> keep_best() {
+    Step<Done> keep_winner() {
         const Attempt* best = run_.best();
         if (best == nullptr) return Done{};
         const auto source = source_of(best);
         if (!source) return source.error();
-        const auto file = parts_.run->folder() / "best.cu";
+        const auto file = parts_.run->folder() / "winner.cu";
         const auto there = read_file(file);
         if (there.ok() && *there == *source) return Done{};
         if (Status s = write_file_atomic(file, *source); !s) message("warning: " + s.error().str());

@@ -330,6 +330,7 @@ Json to_json(const Run& run) {
               {"task", run.task},
               {"state", run.state},
               {"why", run.why},
+              {"reason", run.reason},
               {"started", run.started},
               {"finished", run.finished.empty() ? Json(nullptr) : Json(run.finished)},
               {"seconds", run.seconds},

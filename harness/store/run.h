@@ -159,7 +159,8 @@ struct Run {
     Json versions = Json::object();
     std::string started;            // RFC 3339
     std::string finished;           // empty: not finished
-    std::string why;                // why it ended or paused
+    std::string why;                // why it ended or paused, in a word or two ...
+    std::string reason;             // ... and as a line for people; may be empty
     std::string state = "running";  // "running", "paused", "interrupted", "finished"
     std::vector<Turn> turns;
     std::vector<Attempt> attempts;

@@ -140,6 +140,7 @@ class Fold {
     void resumed(Fields& fields) {
         run_.state = "running";
         run_.why.clear();
+        run_.reason.clear();
         run_.finished.clear();
         if (const Json budget = fields.object("budget"); budget.is_object()) run_.budget = budget;
         if (const Json config = fields.object("config"); config.is_object()) run_.config.update(config);
@@ -148,6 +149,7 @@ class Fold {
     void ended(Fields& fields, const char* state) {
         run_.state = state;
         run_.why = fields.text("why");
+        run_.reason = fields.text("reason");
         if (run_.state == "finished") run_.finished = fields.text("time");
     }
 

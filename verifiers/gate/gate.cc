@@ -330,12 +330,30 @@ class Check {
                 how.inputs.emplace_back(task_.inputs[k].name, &expectation.inputs[k]);
             const Comparison comparison = compare(expectation.outputs[i], got.tensor, how);
             if (comparison.ok()) continue;
-            Diagnostic d = plain(comparison.rule, Stage::numerics, comparison.message);
+            Diagnostic d =
+                plain(comparison.rule, Stage::numerics, comparison.message + input_ranges(expectation));
             d.hint = comparison.hint;
             d.line = last_kernel_line();
             found.push_back(std::move(d));
         }
         return found;
+    }
+
+    // "; inputs here: x from -3.1 to 2.9": what a draw looks like tells an author more than its name.
+    std::string input_ranges(const CaseExpectation& expectation) const {
+        std::string out;
+        for (std::size_t k = 0; k < task_.inputs.size() && k < 4; ++k) {
+            const Tensor& t = expectation.inputs[k];
+            double low = 0, high = 0;
+            for (std::int64_t i = 0; i < t.count(); ++i) {
+                const double v = t.at(i);
+                if (i == 0 || v < low) low = v;
+                if (i == 0 || v > high) high = v;
+            }
+            out += fmt::format("{} {} from {:.4g} to {:.4g}", out.empty() ? "; inputs here:" : ",",
+                               task_.inputs[k].name, low, high);
+        }
+        return out;
     }
 
     // ---- tune shapes: counted, and verified as far as is affordable ----

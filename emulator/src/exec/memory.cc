@@ -364,6 +364,7 @@ void store_local_request(Warp& w, const Instr& in, Mask exec, Request& r) {
     Launch& launch = *w.launch;
     if (launch.count && !in.has(flag::local_param)) counters::count_local(w, in, exec, r.address, r.bytes, true);
     const u64 stride = launch.local_stride;
+    w.local_changes += !in.has(flag::local_param);
     store_data(w, in, exec, r, w.local, stride);
     if (launch.check_initialised) {
         for_lanes(exec, [&](int i) { set_bits(w.local_written, static_cast<u64>(i) * stride + r.address[i], r.bytes); });

@@ -98,6 +98,7 @@ struct Warp {
     std::uint32_t last_sync_lane = 0;
     std::uint64_t sync_accesses = 0;  // in this time slice
     std::uint64_t stuck_hash = 0, stuck_steps = 0, stuck_limit = 0;
+    std::uint64_t local_changes = 0;  // stores to local memory
     bool stuck = false;
 
     bool done() const { return live == 0; }
@@ -131,6 +132,7 @@ struct Block {
     Pages storage;
     // happens-before
     std::uint32_t now = 0;                                  // stamp of accesses being made
+    std::uint64_t version = 0;    // of what a release gives: grows with published and seen
     std::uint32_t published = 0;                            // accesses up to here were followed by a fence
     std::unordered_map<std::uint64_t, std::uint32_t> seen;  // other block -> stamp ordered before this one
     std::uint32_t seen_all = 0;                             // every block up to here (grid-wide sync)
@@ -139,9 +141,9 @@ struct Block {
     std::uint64_t writes = 0;  // stores and atomics that changed something, barriers, exits
     std::uint64_t idle = 0;    // instructions since writes last moved
     bool started_for_waiting = false;
-    bool waiting = false;  // found to wait for another block
-    bool finished = false;
-    std::uint64_t started_at = 0;
+    bool waiting = false;           // found to wait for another block
+    bool waited_for_start = false;  // ... and a block was started because of it
+    std::uint64_t waiting_since = 0;
 };
 
 struct InstrCounters {

@@ -255,6 +255,7 @@ std::uint64_t warp_state_hash(const Warp& w) {
     };
     mix(w.block->writes);
     mix(w.launch->switches);
+    mix(w.local_changes);
     for (const Fragment& f : w.fragments) {
         if (!f.mask) continue;
         mix(f.mask);

@@ -108,7 +108,7 @@ class CrashTest : public ::testing::Test {
         EXPECT_EQ(lines_of(store.root() / "evidence.jsonl").size(), expected.evidence.size()) << where;
         EXPECT_EQ(run.state, "finished") << where;
         EXPECT_EQ(run.usage(), expected.usage()) << where;
-        EXPECT_TRUE(fs::exists(store.folder(run.id) / "best.cu") || expected.best() == nullptr) << where;
+        EXPECT_TRUE(fs::exists(store.folder(run.id) / "winner.cu") || expected.best() == nullptr) << where;
     }
 
     record::Store store_at(const std::string& name) { return {temp.path() / name, clock}; }

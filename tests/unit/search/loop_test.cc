@@ -90,7 +90,7 @@ TEST_F(LoopTest, ARunFromDraftToWinner) {
     EXPECT_EQ(labels, (std::vector<std::string>{"compile error", "race", "pass", "pass"}));
     EXPECT_EQ(asked, (std::vector<State>{State::draft, State::repair, State::repair, State::optimise}));
     EXPECT_EQ(outcome.run.best()->number, 4);
-    EXPECT_EQ(*read_file(store.folder(last_id) / "best.cu"), candidate("pass 1e-5"));
+    EXPECT_EQ(*read_file(store.folder(last_id) / "winner.cu"), candidate("pass 1e-5"));
     EXPECT_EQ(outcome.run.usage().input_tokens, 4000);
     EXPECT_EQ(outcome.run.evaluations(), 4);
     EXPECT_EQ(evaluator.calls, 4);
