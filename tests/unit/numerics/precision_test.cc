@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "tests/unit/numerics/pages.h"
 #include "verifiers/numerics/compare.h"
@@ -101,6 +103,44 @@ TEST(Precision, HalfInputsShowOnNormalDraws) {
             refused = !compare((*right)[0], stored((*lower)[0])).ok();
         }
         EXPECT_TRUE(refused) << task.name;
+    }
+}
+
+// Answers that take no work are wrong on the plain draw of some check shape, on every page.
+TEST(Precision, TrivialAnswersAreRefused) {
+    for (const Task& task : pages()) {
+        std::map<std::string, bool> refused;
+        for (const SymbolValues& symbols : task.check_shapes) {
+            if (input_elements(task, symbols) > 100000) continue;
+            const auto inputs = draw_inputs(task, symbols, "normal", 1);
+            ASSERT_TRUE(inputs.ok());
+            const auto right = expected_outputs(task, symbols, *inputs);
+            ASSERT_TRUE(right.ok());
+            const Expected& e = (*right)[0];
+            const auto attempt = [&](const std::string& name, const Tensor& t) {
+                bool& seen = refused[name];
+                seen = seen || !compare(e, t).ok();
+            };
+            Tensor t = Tensor::zeros(e.dtype, e.shape);
+            attempt("zeros", t);
+            for (std::int64_t i = 0; i < t.count(); ++i) t.set(i, 1);
+            attempt("ones", t);
+            if (t.count() < 2) continue;  // a single element may well be an input, and always is its own mean
+            double mean = 0;
+            for (const double x : e.value) mean += x / static_cast<double>(e.value.size());
+            for (std::int64_t i = 0; i < t.count(); ++i) t.set(i, mean);
+            attempt("mean", t);
+            for (std::int64_t i = 0; i < t.count(); ++i) t.set(i, e.value[static_cast<std::size_t>(i)]);
+            t.set(t.count() - 1, 0);
+            attempt("last element missing", t);
+            for (std::size_t k = 0; k < inputs->size(); ++k) {
+                if ((*inputs)[k].count() != t.count()) continue;
+                attempt("input " + task.inputs[k].name,
+                        Tensor::from(e.dtype, e.shape, (*inputs)[k].values()));
+            }
+        }
+        for (const auto& [name, ok] : refused) EXPECT_TRUE(ok) << task.name << ": " << name;
+        EXPECT_GE(refused.size(), 2U) << task.name;
     }
 }
 

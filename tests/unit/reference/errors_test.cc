@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "verifiers/numerics/random.h"
 #include "verifiers/reference/reference.h"
 
@@ -106,7 +109,7 @@ TEST(Errors, RandomCallsDoNotCrash) {
     std::int64_t step = 0;
     const auto pick = [&](std::int64_t n) { return random.integer(step++, 0, n - 1); };
     int answers = 0;
-    for (int round = 0; round < 40; ++round) {
+    for (int round = 0; round < 200; ++round) {
         for (const std::string& op : reference_ops()) {
             Json params = Json::object();
             for (const auto& [name, text] : parameter_names(op)) {
@@ -123,7 +126,14 @@ TEST(Errors, RandomCallsDoNotCrash) {
                 const DType dtype = all_dtypes()[static_cast<std::size_t>(
                     pick(static_cast<std::int64_t>(all_dtypes().size())))];
                 Tensor t = Tensor::zeros(pick(2) == 0 ? DType::f32 : dtype, shape);
-                for (std::int64_t k = 0; k < t.count(); ++k) t.set(k, static_cast<double>(pick(7) - 2));
+                const bool special = pick(6) == 0;
+                for (std::int64_t k = 0; k < t.count(); ++k) {
+                    const std::int64_t value = pick(9) - 3;
+                    t.set(k, special && value == 5   ? std::numeric_limits<double>::infinity()
+                             : special && value == 4 ? -std::numeric_limits<double>::infinity()
+                             : special && value == 3 ? std::nan("")
+                                                     : static_cast<double>(value));
+                }
                 inputs.push_back(std::move(t));
             }
             std::vector<DType> outputs;
