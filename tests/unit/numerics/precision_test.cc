@@ -118,6 +118,7 @@ TEST(Precision, TrivialAnswersAreRefused) {
             ASSERT_TRUE(right.ok());
             const Expected& e = (*right)[0];
             const auto attempt = [&](const std::string& name, const Tensor& t) {
+                if (t == stored(e)) return;  // at this shape it is the answer (a sum of one element)
                 bool& seen = refused[name];
                 seen = seen || !compare(e, t).ok();
             };
