@@ -159,8 +159,8 @@ Result<Evidence> evidence_from_json(const Json& json) {
         }
         const auto outcome = json.at("outcome").get<std::string>();
         bool known = false;
-        for (SkillOutcome o :
-             {SkillOutcome::credited, SkillOutcome::lucky, SkillOutcome::no_gain, SkillOutcome::worse, SkillOutcome::failed})
+        for (SkillOutcome o : {SkillOutcome::credited, SkillOutcome::lucky, SkillOutcome::no_gain,
+                               SkillOutcome::worse, SkillOutcome::failed})
             if (outcome == to_string(o)) {
                 e.outcome = o;
                 known = true;

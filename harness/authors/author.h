@@ -18,17 +18,17 @@ namespace kernelwright {
 
 enum class Role { user, assistant };
 
-struct Message {
+struct ChatMessage {
     Role role = Role::user;
     std::string content;
-    bool operator==(const Message&) const = default;
+    bool operator==(const ChatMessage&) const = default;
 };
 
 // What does not change between turns comes first (`system`, then the first user message), byte for byte the
 // same each time: caches of every endpoint work on prefixes.
 struct Prompt {
     std::string system;
-    std::vector<Message> messages;
+    std::vector<ChatMessage> messages;
     bool operator==(const Prompt&) const = default;
 };
 

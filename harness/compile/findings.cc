@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstring>
-#include <regex>
-#include <set>
+#include <span>
 
 #include "harness/compile/cubin.h"
 #include "harness/compile/nvrtc_api.h"
@@ -37,9 +37,31 @@ Diagnostic finding(const CompileRequest& request, std::string rule, std::string 
     return d;
 }
 
+bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
 bool is_identifier(const std::string& text) {
-    static const std::regex form("[A-Za-z_][A-Za-z0-9_]*");
-    return text.size() < 256 && std::regex_match(text, form);
+    return !text.empty() && text.size() < 256 && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+           std::all_of(text.begin(), text.end(), is_word_character);
+}
+
+// "sm_80", "sm_90a", "sm_120f".
+bool is_target(std::string_view text) {
+    if (text.substr(0, 3) != "sm_") return false;
+    text.remove_prefix(3);
+    if (!text.empty() && (text.back() == 'a' || text.back() == 'f')) text.remove_suffix(1);
+    return (text.size() == 2 || text.size() == 3) && text[0] != '0' &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// "--maxrregcount=N", N from 16 to 255.
+bool is_register_limit(std::string_view option) {
+    constexpr std::string_view name = "-maxrregcount=";
+    if (option.substr(0, 2) == "--") option.remove_prefix(1);
+    if (option.substr(0, name.size()) != name) return false;
+    option.remove_prefix(name.size());
+    int count = 0;
+    const auto [end, failed] = std::from_chars(option.data(), option.data() + option.size(), count);
+    return failed == std::errc() && end == option.data() + option.size() && count >= 16 && count <= 255;
 }
 
 std::string shorten(std::string text, std::size_t limit) {
@@ -138,11 +160,25 @@ class Findings {
         const auto own = std::find_if(d.related.begin(), d.related.end(), [](const Related& related) {
             return related.file.empty() && related.line > 0;
         });
-        const Related met{d.file, d.line, "where the compiler met it"};
+        const Related met{d.file, d.line, fmt::format("where the compiler met it, in {}", d.file)};
         d.file = request_.file;
-        d.line = own == d.related.end() ? 0 : own->line;
+        d.line = own == d.related.end() ? line_of_include(met.file) : own->line;
         d.column = 0;
         d.related.insert(d.related.begin(), met);
+    }
+
+    // The candidate's line that includes the header by its name, or its only #include; 0: neither.
+    int line_of_include(const std::string& header) const {
+        int number = 0, includes = 0, last = 0;
+        for (const std::string& line : split(request_.source, '\n')) {
+            ++number;
+            const std::string_view text = trim(line);
+            if (text.substr(0, 1) != "#" || text.find("include") == std::string_view::npos) continue;
+            if (text.find(header) != std::string_view::npos) return number;
+            last = number;
+            ++includes;
+        }
+        return includes == 1 ? last : 0;
     }
 
     // X of `cannot open source file "X"...`, as the releases word it; "" for other messages.
@@ -309,29 +345,27 @@ std::string shown_log(const std::string& log, const Findings& findings) {
 }  // namespace
 
 std::string program_name(const std::string& file) {
-    static const std::regex plain(R"([A-Za-z0-9_][A-Za-z0-9_.+-]*)");
     const std::string name = file.substr(file.rfind('/') + 1);
-    return name.size() <= 128 && std::regex_match(name, plain) ? name : "candidate.cu";
+    const bool plain = !name.empty() && name.size() <= 128 && is_word_character(name[0]) &&
+                       std::all_of(name.begin(), name.end(), [](char c) {
+                           return is_word_character(c) || c == '.' || c == '+' || c == '-';
+                       });
+    return plain ? name : "candidate.cu";
 }
 
 std::vector<Diagnostic> check_request(const CompileRequest& request) {
     std::vector<Diagnostic> out;
-    static const std::regex target_form("sm_[1-9][0-9]{1,2}[af]?");
-    if (!std::regex_match(request.target, target_form)) {
+    if (!is_target(request.target)) {
         out.push_back(finding(request, "unknown-target",
                               fmt::format("`{}` is not a target", shorten(request.target, 40)),
                               "a target is sm_ and a number, such as sm_80 or sm_90a"));
     }
-    static const std::regex registers(R"(--?maxrregcount=([1-9][0-9]{0,2}))");
     for (const std::string& option : request.options) {
-        std::smatch match;
         if (option == "--use_fast_math" || option == "-use_fast_math" || option == "--fmad=false" ||
             option == "-fmad=false" || option == "--fmad=true") {
             continue;
         }
-        if (std::regex_match(option, match, registers) && std::stoi(match[1]) >= 16 &&
-            std::stoi(match[1]) <= 255)
-            continue;
+        if (is_register_limit(option)) continue;
         out.push_back(finding(request, "bad-option",
                               fmt::format("the option `{}` is not allowed", shorten(option, 80)),
                               "allowed are --use_fast_math, --maxrregcount=N (16 to 255) and --fmad=false"));
@@ -399,8 +433,8 @@ CompileOutcome interpret(const CompileRequest& request, const NvrtcLocation& nvr
     Build build;
     build.target = request.target;
     build.ptx = strip_working_directory(std::move(answer.ptx), program_name(request.file));
-    build.cubin.resize(answer.cubin.size());
-    std::memcpy(build.cubin.data(), answer.cubin.data(), answer.cubin.size());
+    const auto bytes = std::as_bytes(std::span(answer.cubin));
+    build.cubin.assign(bytes.begin(), bytes.end());
     build.lowered_names = std::move(answer.lowered_names);
     build.nvrtc_version = nvrtc.version.str();
     build.log = shown_log(answer.log, findings);

@@ -1,63 +1,79 @@
 // The compiler says what it met; these say what to write instead. Only for mistakes that come up again and
 // again.
-#include <regex>
+#include <string_view>
 
 #include "harness/compile/findings.h"
+#include "harness/core/text.h"
 
 namespace kernelwright {
 namespace {
 
 struct Hint {
-    const char* pattern;
-    const char* text;
+    const char* text;   // what the message holds
+    const char* words;  // and which of these (separated by blanks) follows at once; "": anything
+    const char* hint;
 };
 
 constexpr Hint hints[] = {
-    {R"re(cannot open source file "(/|\.\.))re",
+    {"cannot open source file \"", "/ ..",
      "files of the host are out of reach; put the code into the candidate itself"},
-    {R"re(cannot open source file "(iostream|vector|string|array|map|memory|functional|tuple|chrono|thread|numeric)")re",
+    {"cannot open source file \"",
+     "iostream\" vector\" string\" array\" map\" memory\" functional\" tuple\" chrono\" thread\" numeric\"",
      "host library headers do not exist on the device; libcu++ has many of them as <cuda/std/...>"},
-    {R"re(cannot open source file "(torch|ATen|c10|cutlass|cute|thrust)/)re",
+    {"cannot open source file \"", "torch/ ATen/ c10/ cutlass/ cute/ thrust/",
      "only the CUDA toolkit's own device headers can be included"},
-    {R"re(cannot open source file)re",
+    {"cannot open source file \"", "",
      "the toolkit's device headers and small stubs of the usual C headers can be included, nothing else"},
-    {R"re("__shfl(_up|_down|_xor)?")re",
+    {"identifier \"", "__shfl\" __shfl_up\" __shfl_down\" __shfl_xor\"",
      "the forms without _sync are gone: __shfl_xor_sync(0xffffffff, value, lane_mask) and its siblings"},
-    {R"re("__(any|all|ballot)")re",
+    {"\"__shfl", "\" _up\" _down\" _xor\"",
+     "the forms without _sync are gone: __shfl_xor_sync(0xffffffff, value, lane_mask) and its siblings"},
+    {"\"__", "any\" all\" ballot\"",
      "the forms without _sync are gone: __ballot_sync(0xffffffff, predicate) and its siblings"},
-    {R"re(identifier "(__half2?|half2?|__float2half\w*|__half2float\w*)" is undefined)re",
+    {"identifier \"", "__half\" __half2\" half\" half2\" __float2half __half2float __floats2half2",
      "#include <cuda_fp16.h>"},
-    {R"re(identifier "(__nv_bfloat162?|nv_bfloat162?|__float2bfloat16\w*)" is undefined)re",
+    {"identifier \"", "__nv_bfloat16 nv_bfloat16 __float2bfloat16 __bfloat162float",
      "#include <cuda_bf16.h>"},
-    {R"re(identifier "__nv_fp8_\w*" is undefined)re", "#include <cuda_fp8.h>"},
-    {R"re(name must be a namespace name|identifier "(wmma|nvcuda|cg)" is undefined|name followed by "::" must be a)re",
+    {"identifier \"", "__nv_fp8", "#include <cuda_fp8.h>"},
+    {"identifier \"", "wmma\" nvcuda\" cg\" cooperative_groups\"",
      "is the header missing? <mma.h> for nvcuda::wmma, <cooperative_groups.h> for cooperative_groups"},
-    {R"re(identifier "(cudaMalloc|cudaMemcpy|cudaFree|cudaDeviceSynchronize|cudaStream_t|cudaError_t)")re",
+    {"name must be a namespace name", "",
+     "is the header missing? <mma.h> for nvcuda::wmma, <cooperative_groups.h> for cooperative_groups"},
+    {"name followed by \"::\" must be a", "",
+     "is the header missing? <mma.h> for nvcuda::wmma, <cooperative_groups.h> for cooperative_groups"},
+    {"identifier \"", "cudaMalloc cudaMemcpy cudaFree cudaDeviceSynchronize cudaStream cudaError cudaMemset",
      "a candidate holds device code only; the launch plan says what is launched"},
-    {R"re(namespace "std" has no member "(min|max|clamp|swap)")re",
+    {"namespace \"std\" has no member \"", "min\" max\" clamp\" swap\"",
      "use min, max, fminf, fmaxf, or #include <algorithm>"},
-    {R"re(namespace "std" has no member "numeric_limits")re",
+    {"namespace \"std\" has no member \"", "numeric_limits",
      "#include <limits>, or use FLT_MAX and INFINITY"},
-    {R"re(namespace "std" has no member "(is_|enable_if|conditional|remove_|decay))re",
+    {"namespace \"std\" has no member \"", "is_ enable_if conditional remove_ decay",
      "#include <type_traits>"},
-    {R"re(namespace "std" has no member "(exp|log|sqrt|sin|cos|tanh|pow|fabs|fmax|fmin|floor|ceil))re",
+    {"namespace \"std\" has no member \"", "exp log sqrt sin cos tanh pow fabs fmax fmin floor ceil",
      "use expf, logf and their siblings, or #include <cmath>"},
-    {R"re(calling a __host__ function)re", "mark the function __device__"},
-    {R"re(cannot overload functions distinguished by return type alone|linkage specification is incompatible)re",
+    {"calling a __host__ function", "", "mark the function __device__"},
+    {"cannot overload functions distinguished by return type alone", "",
+     "a name that is already a device function of CUDA cannot be defined again; choose another"},
+    {"linkage specification is incompatible", "",
      "a name that is already a device function of CUDA cannot be defined again; choose another"},
 };
+
+bool applies(const Hint& hint, std::string_view message) {
+    const std::size_t at = message.find(hint.text);
+    if (at == std::string_view::npos) return false;
+    const std::string_view rest = message.substr(at + std::string_view(hint.text).size());
+    if (*hint.words == '\0') return true;
+    for (const std::string& word : split(hint.words, ' ')) {
+        if (rest.substr(0, word.size()) == word) return true;
+    }
+    return false;
+}
 
 }  // namespace
 
 std::string hint_for(const std::string& message) {
-    static const std::vector<std::regex> patterns = [] {
-        std::vector<std::regex> out;
-        for (const Hint& hint : hints) out.emplace_back(hint.pattern, std::regex::optimize);
-        return out;
-    }();
-    const std::string start = message.substr(0, 400);  // a bound on what the expressions have to walk
-    for (std::size_t i = 0; i < patterns.size(); ++i) {
-        if (std::regex_search(start, patterns[i])) return hints[i].text;
+    for (const Hint& hint : hints) {
+        if (applies(hint, message)) return hint.hint;
     }
     return "";
 }

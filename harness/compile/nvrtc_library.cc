@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <regex>
 #include <set>
 
 #include "harness/core/files.h"
@@ -63,28 +62,40 @@ std::vector<fs::path> versions_of(const fs::path& folder, const std::string& pre
     return out;
 }
 
+// The numbers of "PREFIX13.0.88"; nullopt when the name is not the prefix and numbers.
+std::optional<std::vector<int>> numbers_after(std::string_view name, std::string_view prefix) {
+    if (name.substr(0, prefix.size()) != prefix) return std::nullopt;
+    std::vector<int> out;
+    if (name.size() == prefix.size()) return out;
+    for (const std::string& part : split(name.substr(prefix.size()), '.')) {
+        const bool number =
+            !part.empty() && part.size() < 6 &&
+            std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+        if (!number) return std::nullopt;
+        out.push_back(std::atoi(part.c_str()));
+    }
+    return out;
+}
+
 // libnvrtc.so.13 before libnvrtc.so.12 before libnvrtc.so.
 std::optional<fs::path> library_in(const fs::path& folder) {
-    static const std::regex name_form(R"(libnvrtc\.so(\.\d+)*)");
     for (const fs::path& entry : versions_of(folder, "libnvrtc.so")) {
-        if (std::regex_match(entry.filename().string(), name_form) && is_file(entry)) return entry;
+        const std::string name = entry.filename().string();
+        if ((name == "libnvrtc.so" || numbers_after(name, "libnvrtc.so.")) && is_file(entry)) return entry;
     }
     return std::nullopt;
 }
 
 // libnvrtc-builtins.so.13.0 beside it bears the release; the library's own name has the first number only.
 NvrtcVersion version_beside(const fs::path& library) {
-    static const std::regex builtins(R"(libnvrtc-builtins\.so\.(\d+)\.(\d+).*)");
-    static const std::regex own(R"(libnvrtc\.so\.(\d+)\.(\d+).*)");
     std::error_code failed;
     const fs::path real = fs::canonical(library, failed);
-    std::smatch match;
-    const std::string own_name = real.filename().string();
-    if (std::regex_match(own_name, match, own)) return {std::stoi(match[1]), std::stoi(match[2])};
+    const auto own = numbers_after(real.filename().string(), "libnvrtc.so.");
+    if (own && own->size() >= 2) return {(*own)[0], (*own)[1]};
     for (const fs::path& folder : {real.parent_path(), library.parent_path()}) {
         for (const fs::path& entry : versions_of(folder, "libnvrtc-builtins.so.")) {
-            const std::string name = entry.filename().string();
-            if (std::regex_match(name, match, builtins)) return {std::stoi(match[1]), std::stoi(match[2])};
+            const auto numbers = numbers_after(entry.filename().string(), "libnvrtc-builtins.so.");
+            if (numbers && numbers->size() >= 2) return {(*numbers)[0], (*numbers)[1]};
         }
     }
     return {};

@@ -199,7 +199,7 @@ class Causes {
         ExecutedKernel changed = kernel();
         changed.counters.global_atomic_requests = scaled(c().global_atomic_requests, 1.0 / 32);
         changed.counters.global_atomic_sectors = scaled(c().global_atomic_sectors, 1.0 / 32);
-        say("atomic-contention", gain_of(changed), "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
+        say("atomic-contention", gain_of(changed), "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
             double(c().global_atomic_requests),
             fmt::format(
                 "global atomics wait for each other: {} requests over {} distinct sectors; combine within "
@@ -216,7 +216,7 @@ class Causes {
         without.local_store_requests = without.local_store_sectors = 0;
         without.inst_lsu -= std::min(without.inst_lsu, scaled(1, requests));
         without.warp_instructions -= std::min(without.warp_instructions, scaled(1, requests));
-        say("local-memory", gain_of(changed), "smsp__inst_executed_op_local_ld.sum",
+        say("local-memory", gain_of(changed), "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum",
             double(c().local_load_requests),
             fmt::format(
                 "local memory is used: {:.3g} loads and stores of spilled registers or of an array indexed "

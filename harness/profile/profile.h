@@ -52,10 +52,11 @@ struct KernelProfile {
     std::vector<CounterValue> counters;
     // Ratios of counters that rules and reports ask for; a ratio whose denominator is 0 is left out. Names:
     // load_excess, store_excess (sectors asked for / sectors that a coalesced access needs), rereads (needed
-    // sectors / distinct ones), load_bytes_per_request, staged_share (loads that go on to shared memory), async_share,
-    // conflict_share (of shared wavefronts), active_lanes, divergent_share (of branches), longest_warp_ratio
-    // (instructions of the longest warp / average), atomics_per_block, loads_per_warp, instructions_per_warp,
-    // barriers_per_warp, shuffles_per_warp, bytes_in_flight, bytes_needed (per SM; modelled).
+    // sectors / distinct ones), load_bytes_per_request, staged_share (loads that go on to shared memory),
+    // async_share, conflict_share (of shared wavefronts), active_lanes, divergent_share (of branches),
+    // longest_warp_ratio (instructions of the longest warp / average), atomics_per_block, loads_per_warp,
+    // instructions_per_warp, barriers_per_warp, shuffles_per_warp, bytes_in_flight, bytes_needed (per SM;
+    // modelled).
     std::map<std::string, double> derived;
     std::vector<HotLine> lines;  // hottest first, at most 12
     bool operator==(const KernelProfile&) const = default;

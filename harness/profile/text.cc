@@ -36,8 +36,8 @@ const char* const shown[] = {
     "smsp__inst_executed_pipe_fp64.sum",
     "smsp__inst_executed_pipe_tensor.sum",
     "smsp__inst_executed_pipe_lsu.sum",
-    "smsp__inst_executed_op_local_ld.sum",
-    "smsp__inst_executed_op_local_st.sum",
+    "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum",
     "smsp__sass_branch_targets_threads_divergent.sum",
     "sm__ctas_launched.sum",
 };

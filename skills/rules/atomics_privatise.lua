@@ -18,7 +18,7 @@ return skill{
       c.view.atomics_per_block, c.device.sm_count, 4 * c.device.sm_count)
   end,
   expect = {
-    { "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", "down", 0.5 },
+    { "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", "down", 0.5 },
     { "gpu__time_duration.sum", "down" },
   },
   avoids = { "shared-race", "uninitialised-read" },

@@ -5,8 +5,8 @@ return skill{
   causes = { "local-memory" },
   pre = {
     { "uses_local_memory", function(c)
-        return (c.counters["smsp__inst_executed_op_local_ld.sum"] or 0)
-          + (c.counters["smsp__inst_executed_op_local_st.sum"] or 0) > 0 or (c.resources.spill_bytes or 0) > 0
+        return (c.counters["l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum"] or 0)
+          + (c.counters["l1tex__t_requests_pipe_lsu_mem_local_op_st.sum"] or 0) > 0 or (c.resources.spill_bytes or 0) > 0
       end },
     { "worth_it", function(c)
         return (c.findings["local-memory"] or 1) >= 1.03 or (c.resources.spill_bytes or 0) >= 64
@@ -21,7 +21,7 @@ return skill{
       .. "`__launch_bounds__` / `--maxrregcount` if one is set."
   end,
   expect = {
-    { "smsp__inst_executed_op_local_ld.sum", "down", 0.5 },
+    { "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", "down", 0.5 },
     { "gpu__time_duration.sum", "down" },
   },
   avoids = { "occupancy_drop" },

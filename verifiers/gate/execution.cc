@@ -29,6 +29,14 @@ std::optional<std::array<std::uint32_t, 3>> triple(const std::optional<emulator:
     return std::array<std::uint32_t, 3>{d->x, d->y, d->z};
 }
 
+// The line table names the candidate by its last part; diagnostics name it as the caller did.
+std::string named_file(const std::string& in_table, const std::string& candidate) {
+    if (in_table.empty()) return candidate;
+    const std::size_t slash = candidate.rfind('/');
+    const std::string last = slash == std::string::npos ? candidate : candidate.substr(slash + 1);
+    return in_table == last ? candidate : in_table;
+}
+
 const char* hint_of(const std::string& rule) {
     static const std::map<std::string, const char*> hints{
         {"shared-race", "put __syncthreads() (or __syncwarp() within a warp) between the two accesses"},
@@ -56,7 +64,7 @@ Diagnostic diagnostic_of_fault(const emulator::Fault& fault, const BoundKernel& 
     d.rule = fault.rule;
     d.stage = stage_of_rule(fault.rule);
     d.kernel = kernel.name;
-    d.file = fault.place.file.empty() ? file : fault.place.file;
+    d.file = named_file(fault.place.file, file);
     d.line = fault.place.line;
     d.column = fault.place.column;
     d.message = fault.message;
@@ -73,7 +81,8 @@ Diagnostic diagnostic_of_fault(const emulator::Fault& fault, const BoundKernel& 
                                 fault.other->block->y, fault.other->block->z, fault.other->thread->x,
                                 fault.other->thread->y, fault.other->thread->z);
         }
-        const std::string other_file = fault.other->place.file == d.file ? "" : fault.other->place.file;
+        const std::string other = named_file(fault.other->place.file, file);
+        const std::string other_file = other == d.file ? "" : other;
         d.related.push_back({other_file, fault.other->place.line, std::move(note)});
     }
     d.hint = hint_of(fault.rule);

@@ -37,6 +37,7 @@ enum class ResultKind {
     floating,     // floats only
     index,        // integers
     any,          // a copy of stored values
+    quantized,    // whatever type the params ask for
 };
 
 struct ResultRule {

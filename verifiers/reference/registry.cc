@@ -350,7 +350,7 @@ Status check_results(const Call& call, const Op& op, const std::vector<Shape>& s
         };
         if (rule.kind == ResultKind::index && !is_integer(dtype)) return wrong("integers");
         if (rule.kind == ResultKind::floating && !is_float(dtype)) return wrong("fractions");
-        if (rule.kind != ResultKind::index && rule.kind != ResultKind::floating && !is_float(dtype) &&
+        if (rule.kind != ResultKind::index && rule.kind != ResultKind::quantized && !is_float(dtype) &&
             !call.integral()) {
             return wrong("fractions");
         }

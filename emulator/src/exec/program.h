@@ -154,7 +154,7 @@ struct Program {
     std::vector<FunctionCode> functions;        // same numbers as ptx::Module::functions
     std::vector<const ptx::Instruction*> text;  // by Instr::id
     std::vector<std::int32_t> function_of;      // by Instr::id
-    std::vector<Pipe> pipes;                    // by Instr::id, with work for the counters
+    std::vector<std::uint32_t> places;          // by Instr::id: equal for instructions of one source line
     std::vector<const Instr*> instructions;     // by Instr::id
 };
 

@@ -125,6 +125,7 @@ bool product(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers,
     out.sub2 = conjunction ? 1 : 0;
     out.pipe = Pipe::tensor;
     collective(out);
+    out.flags |= flag::loads;  // the handler knows which rows and columns an undefined element reaches
     switch (a) {
         case Type::f64:
             return decoder.handler(out, "mma.double");
@@ -185,7 +186,7 @@ bool fragment_access(Decoder& decoder, const ptx::Instruction& in, Modifiers& mo
     } else {
         out.vector = 0;
     }
-    if (store && !decoder.source(out, registers, Type::b32)) return false;
+    if (store && !decoder.source(out, registers, *type == Type::f64 ? Type::f64 : Type::b32)) return false;
     out.target = static_cast<std::uint32_t>(number);
     out.sub = static_cast<std::uint8_t>(which);
     out.sub2 = *layout == "col";

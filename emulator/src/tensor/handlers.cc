@@ -1,9 +1,13 @@
 // Tensor-core instructions: fragments to matrices and back, and the matrices' way to memory.
 #include "emulator/src/tensor/handlers.h"
 
+#include "emulator/src/exec/undefined.h"
 #include "emulator/src/exec/warp.h"
 #include "emulator/src/tensor/arithmetic.h"
+#include "emulator/src/tensor/lane_memory.h"
 #include "emulator/src/tensor/plan.h"
+
+#include <vector>
 
 namespace emulator::exec {
 namespace EMULATOR_ISA {
@@ -47,7 +51,47 @@ void scatter(Warp& w, const Layout& layout, const Slot* slots, const std::uint32
     }
 }
 
-void count_product(Warp& w, const Instr& in, const Plan& plan) {
+// Undefined elements of A make their row of D undefined, those of B their column, those of C themselves.
+void taint_product(Warp& w, const Instr& in, const Plan& plan, Mask exec) {
+    const Slot* slot = in.op + in.destinations;
+    std::uint32_t origin = 0;
+    std::vector<bool> rows(static_cast<std::size_t>(plan.m)), columns(static_cast<std::size_t>(plan.n));
+    std::vector<bool> cells(rows.size() * columns.size());
+    for (int which = 0; which < 3; ++which) {
+        const Layout& layout = plan.layout(which);
+        for (std::uint32_t r = 0; r < layout.registers; ++r, ++slot) {
+            const Mask tainted = taint_of(w, *slot);
+            if (tainted == 0) continue;
+            origin = origin_of(w, *slot);
+            for_lanes(tainted, [&](int lane) {
+                for (std::uint32_t e = 0; e < layout.per_register; ++e) {
+                    const std::uint32_t at =
+                        layout
+                            .index[(r * layout.per_register + e) * kLanes + static_cast<std::uint32_t>(lane)];
+                    if (which == 0) rows[at / layout.cols] = true;
+                    if (which == 1) columns[at % layout.cols] = true;
+                    if (which == 2) cells[at] = true;
+                }
+            });
+        }
+    }
+    const Layout& layout = plan.layout_d;
+    for (std::uint32_t r = 0; r < layout.registers; ++r) {
+        Mask tainted = 0;
+        for (int lane = 0; lane < kLanes; ++lane) {
+            for (std::uint32_t e = 0; e < layout.per_register; ++e) {
+                const std::uint32_t at =
+                    layout.index[(r * layout.per_register + e) * kLanes + static_cast<std::uint32_t>(lane)];
+                if (cells[at] || rows[at / layout.cols] || columns[at % layout.cols]) tainted |= 1u << lane;
+            }
+        }
+        taint_lanes(w, in.destination(static_cast<int>(r)), exec, tainted, origin);
+    }
+}
+
+// Before the result is written, because D's registers may be C's.
+void start_product(Warp& w, const Instr& in, const Plan& plan, Mask exec) {
+    if (w.tainted) taint_product(w, in, plan, exec);
     w.launch->accesses[in.id].flops += std::uint64_t{2} * static_cast<std::uint64_t>(plan.m) *
                                        static_cast<std::uint64_t>(plan.n) *
                                        static_cast<std::uint64_t>(plan.k);
@@ -89,6 +133,7 @@ std::uint32_t f32_to_f16(std::uint32_t bits) {  // to nearest even
 
 void mma_float(Warp& w, const Instr& in, Mask exec) {
     const Plan& plan = plan_of(in);
+    start_product(w, in, plan, exec);
     alignas(32) std::uint32_t a[kMaxElements], b[kMaxElements], c[kMaxElements], d[kMaxElements];
     const Slot* slots = in.op + in.destinations;
     gather(w, plan.layout_a, slots, a);
@@ -113,11 +158,11 @@ void mma_float(Warp& w, const Instr& in, Mask exec) {
     recipe.output_f16 = plan.d == Type::f16;
     multiply_float(recipe, plan.m, plan.n, plan.k, a, b, c, d);
     scatter(w, plan.layout_d, in.op, d, exec);
-    count_product(w, in, plan);
 }
 
 void mma_integer(Warp& w, const Instr& in, Mask exec) {
     const Plan& plan = plan_of(in);
+    start_product(w, in, plan, exec);
     alignas(32) std::uint32_t a[kMaxElements], b[kMaxElements], c[kMaxElements], d[kMaxElements];
     const Slot* slots = in.op + in.destinations;
     gather(w, plan.layout_a, slots, a);
@@ -132,11 +177,11 @@ void mma_integer(Warp& w, const Instr& in, Mask exec) {
     extend(plan.b, b, plan.k * plan.n, sb);
     multiply_integer(plan.m, plan.n, plan.k, sa, sb, c, d, in.has(flag::sat));
     scatter(w, plan.layout_d, in.op, d, exec);
-    count_product(w, in, plan);
 }
 
 void mma_bits(Warp& w, const Instr& in, Mask exec) {
     const Plan& plan = plan_of(in);
+    start_product(w, in, plan, exec);
     alignas(32) std::uint32_t a[kMaxElements], b[kMaxElements], c[kMaxElements], d[kMaxElements];
     const Slot* slots = in.op + in.destinations;
     gather(w, plan.layout_a, slots, a);
@@ -144,11 +189,11 @@ void mma_bits(Warp& w, const Instr& in, Mask exec) {
     gather(w, plan.layout_c, slots + plan.layout_a.registers + plan.layout_b.registers, c);
     multiply_bits(plan.m, plan.n, plan.k / 32, a, b, c, d, in.sub2 == 0);
     scatter(w, plan.layout_d, in.op, d, exec);
-    count_product(w, in, plan);
 }
 
 void mma_double(Warp& w, const Instr& in, Mask exec) {
     const Plan& plan = plan_of(in);
+    start_product(w, in, plan, exec);
     std::uint64_t a[256], b[256], c[256], d[256];
     const Slot* slots = in.op + in.destinations;
     const auto gather_wide = [&](const Layout& layout, std::uint64_t* matrix) {
@@ -168,7 +213,6 @@ void mma_double(Warp& w, const Instr& in, Mask exec) {
             lanes[lane] = d[plan.layout_d.index[r * kLanes + static_cast<std::uint32_t>(lane)]];
         });
     }
-    count_product(w, in, plan);
 }
 
 // One request of a memory instruction: addresses of the same space for all lanes of exec.
@@ -218,6 +262,7 @@ void ldmatrix(Warp& w, const Instr& in, Mask exec) {
             const Mask needed = (in.sub2 ? 3u << t : 1u << g) << (8 * matrix);
             if (undefined_rows & needed) tainted |= 1u << lane;
         });
+        if (w.tainted) taint_lanes(w, in.destination(matrix), exec, 0, 0);
         if (tainted) taint_register(w, in, in.destination(matrix), tainted);
     }
 }
@@ -240,7 +285,22 @@ void stmatrix(Warp& w, const Instr& in, Mask exec) {
     for_lanes(used, [&](int lane) {
         good = good && store_lane(w, in, lane, in.space, addresses[lane], 16, rows[lane]);
     });
-    if (good && w.launch->count) count_access(w, in, used, addresses, 16, true);
+    if (!good) return;
+    if (w.launch->count) count_access(w, in, used, addresses, 16, true);
+    if (!w.tainted) return;
+    for (int matrix = 0; matrix < in.sub; ++matrix) {
+        const Slot& slot = in.source(1 + matrix);
+        for_lanes(taint_of(w, slot) & exec, [&](int lane) {
+            const int g = lane / 4, t = 2 * (lane % 4);
+            for (int half = 0; half < 2; ++half) {
+                const int row = in.sub2 ? t + half : g, column = in.sub2 ? g : t + half;
+                const int giver = 8 * matrix + row;
+                store_undefined(w, in, giver, in.space,
+                                addresses[giver] + static_cast<std::uint64_t>(2 * column), 2,
+                                origin_of(w, slot));
+            }
+        });
+    }
 }
 
 void movmatrix(Warp& w, const Instr& in, Mask exec) {
@@ -323,6 +383,7 @@ void wmma_load(Warp& w, const Instr& in, Mask exec) {
         for (std::uint32_t copy = r; copy < layout.registers; copy += layout.distinct) {
             const Slot& slot = in.destination(static_cast<int>(copy));
             for_lanes(exec, [&](int lane) { set_lane(w, slot, lane, values[lane]); });
+            if (w.tainted) taint_lanes(w, slot, exec, 0, 0);
             if (tainted) taint_register(w, in, slot, tainted);
         }
     }
@@ -347,6 +408,11 @@ void wmma_store(Warp& w, const Instr& in, Mask exec) {
                 good = good && store_lane(w, in, lane, in.space, addresses[lane], bytes, &data);
             });
             if (good && w.launch->count) count_access(w, in, exec, addresses, bytes, true);
+            if (good && w.tainted) {
+                for_lanes(taint_of(w, slot) & exec, [&](int lane) {
+                    store_undefined(w, in, lane, in.space, addresses[lane], bytes, origin_of(w, slot));
+                });
+            }
         }
     }
 }

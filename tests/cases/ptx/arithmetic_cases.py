@@ -548,8 +548,9 @@ def conversions():
         case(f"cvt_rn_{target.name}x2_f32", "a in the upper half, b in the lower", f"cvt.rn.{target.name}x2.f32 d, a, b;",
              [("a", "f32", a), ("b", "f32", b)],
              [("d", "b32", [convert(F32, target, x) << 16 | convert(F32, target, y) for x, y in zip(a, b)])])
-        case(f"cvt_rn_relu_{target.name}_f32", "negative becomes +0", f"cvt.rn.relu.{target.name}.f32 d, a;", [("a", "f32", a)],
-             [("d", target.name, [target.nan if F32.is_nan(x) else 0 if F32.negative(x) else convert(F32, target, x) for x in a])])
+        case(f"cvt_rn_relu_{target.name}_f32", "negative becomes +0 (what -0 becomes is not said)",
+             f"cvt.rn.relu.{target.name}.f32 d, a;", [("a", "f32", a)],
+             [("d", target.name, ["_" if x == F32.sign else target.nan if F32.is_nan(x) else 0 if F32.negative(x) else convert(F32, target, x) for x in a])])
     tf32 = [x for x in a if not F32.is_nan(x)] + [0x3F801000, 0x3F800FFF, 0x3F803000, 0xBF801000, 0x7F7FF000]
 
     def rna(x):

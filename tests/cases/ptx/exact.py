@@ -193,7 +193,7 @@ def f_sqrt(f, a, mode="rn", ftz=False):
         return a
     # An integer root with far more bits than any rounding needs, kept inexact by a trailing one.
     v = f.value(a)
-    shift = 400
+    shift = 800
     scaled = v * Fraction(4) ** shift
     n = scaled.numerator // scaled.denominator
     root = math.isqrt(n)

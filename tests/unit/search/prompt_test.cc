@@ -58,9 +58,9 @@ TEST(FixedPrompt, RequestsAreTheFixedPartThenTheSituation) {
     const Prompt prompt = make_prompt({"system", "prefix"}, "situation");
     EXPECT_EQ(prompt.system, "system");
     ASSERT_EQ(prompt.messages.size(), 3U);
-    EXPECT_EQ(prompt.messages[0], (Message{Role::user, "prefix"}));
+    EXPECT_EQ(prompt.messages[0], (ChatMessage{Role::user, "prefix"}));
     EXPECT_EQ(prompt.messages[1].role, Role::assistant);
-    EXPECT_EQ(prompt.messages[2], (Message{Role::user, "situation"}));
+    EXPECT_EQ(prompt.messages[2], (ChatMessage{Role::user, "situation"}));
 }
 
 class SituationPrompt : public ::testing::Test {

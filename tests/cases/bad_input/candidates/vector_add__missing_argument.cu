@@ -1,0 +1,15 @@
+// expect-exit: 1
+// expect-stage: plan
+// expect-rule: argument-count
+// expect: the kernel `vadd` has 4 parameters, and the plan passes 3 arguments
+/* kernelwright
+kernels:
+  - name: vadd
+    grid: ["ceil_div(N, 256)", 1, 1]
+    block: [256, 1, 1]
+    args: [a, b, y]
+*/
+extern "C" __global__ void vadd(const float* a, const float* b, float* y, int N) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N) y[i] = a[i] + b[i];
+}

@@ -1,0 +1,12 @@
+// expect-exit: 1
+// expect-stage: plan
+// expect-rule: missing-key
+// expect: the plan has no `kernels`
+// parser
+/* kernelwright
+scratch: {}
+*/
+extern "C" __global__ void vadd(const float* a, const float* b, float* y, int N) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N) y[i] = a[i] + b[i];
+}

@@ -1,0 +1,16 @@
+// expect-exit: 1
+// expect-stage: plan
+// expect-rule: wrong-type
+// expect: `grid` must be an integer
+// parser
+/* kernelwright
+kernels:
+  - name: vadd
+    grid: ["N / 2.0"]
+    block: [256, 1, 1]
+    args: [a, b, y, N]
+*/
+extern "C" __global__ void vadd(const float* a, const float* b, float* y, int N) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N) y[i] = a[i] + b[i];
+}

@@ -1,0 +1,16 @@
+// expect-exit: 1
+// expect-stage: plan
+// expect-rule: unknown-name
+// expect: argument 3 of `vadd`: unknown name `out`
+// parser
+/* kernelwright
+kernels:
+  - name: vadd
+    grid: ["ceil_div(N, 256)", 1, 1]
+    block: [256, 1, 1]
+    args: [a, b, out, N]
+*/
+extern "C" __global__ void vadd(const float* a, const float* b, float* y, int N) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N) y[i] = a[i] + b[i];
+}
