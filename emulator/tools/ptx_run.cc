@@ -110,7 +110,8 @@ Argument parse_argument(const std::string& text) {
     }
     argument.is_buffer = true;
     const std::string count = argument.type.substr(bracket + 1, argument.type.size() - bracket - 2);
-    argument.count = static_cast<std::uint64_t>(number(count, text));
+    const double amount = number(count, text);
+    argument.count = amount >= 1 && amount <= 4294967296.0 ? static_cast<std::uint64_t>(amount) : 0;
     argument.type.resize(bracket);
     if (argument.count == 0 || argument.count > (std::uint64_t{1} << 32) / type_bytes(argument.type)) {
         throw UsageError{fmt::format("`{}`: the count must be positive and the buffer at most 4 GiB", text)};

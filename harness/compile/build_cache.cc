@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
+#include <span>
 #include <vector>
 
 #include "harness/compile/nvrtc_library.h"
@@ -95,8 +95,8 @@ std::optional<Build> decode_build(const std::string& bytes) {
         build.time = std::chrono::milliseconds(header.at("time_ms").get<std::int64_t>());
         auto& blobs = (*message)->blobs;
         build.ptx = std::move(blobs[0]);
-        build.cubin.resize(blobs[1].size());
-        std::memcpy(build.cubin.data(), blobs[1].data(), blobs[1].size());
+        const auto bytes = std::as_bytes(std::span(blobs[1]));
+        build.cubin.assign(bytes.begin(), bytes.end());
         build.log = std::move(blobs[2]);
         return build;
     } catch (const Json::exception&) {

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstring>
-#include <set>
+#include <span>
 
 #include "harness/compile/cubin.h"
 #include "harness/compile/nvrtc_api.h"
@@ -160,11 +160,25 @@ class Findings {
         const auto own = std::find_if(d.related.begin(), d.related.end(), [](const Related& related) {
             return related.file.empty() && related.line > 0;
         });
-        const Related met{d.file, d.line, "where the compiler met it"};
+        const Related met{d.file, d.line, fmt::format("where the compiler met it, in {}", d.file)};
         d.file = request_.file;
-        d.line = own == d.related.end() ? 0 : own->line;
+        d.line = own == d.related.end() ? line_of_include(met.file) : own->line;
         d.column = 0;
         d.related.insert(d.related.begin(), met);
+    }
+
+    // The candidate's line that includes the header by its name, or its only #include; 0: neither.
+    int line_of_include(const std::string& header) const {
+        int number = 0, includes = 0, last = 0;
+        for (const std::string& line : split(request_.source, '\n')) {
+            ++number;
+            const std::string_view text = trim(line);
+            if (text.substr(0, 1) != "#" || text.find("include") == std::string_view::npos) continue;
+            if (text.find(header) != std::string_view::npos) return number;
+            last = number;
+            ++includes;
+        }
+        return includes == 1 ? last : 0;
     }
 
     // X of `cannot open source file "X"...`, as the releases word it; "" for other messages.
@@ -419,8 +433,8 @@ CompileOutcome interpret(const CompileRequest& request, const NvrtcLocation& nvr
     Build build;
     build.target = request.target;
     build.ptx = strip_working_directory(std::move(answer.ptx), program_name(request.file));
-    build.cubin.resize(answer.cubin.size());
-    std::memcpy(build.cubin.data(), answer.cubin.data(), answer.cubin.size());
+    const auto bytes = std::as_bytes(std::span(answer.cubin));
+    build.cubin.assign(bytes.begin(), bytes.end());
     build.lowered_names = std::move(answer.lowered_names);
     build.nvrtc_version = nvrtc.version.str();
     build.log = shown_log(answer.log, findings);

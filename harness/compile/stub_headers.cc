@@ -471,16 +471,16 @@ typedef struct CUtensorMap_st {
 #endif
 )";
 
-constexpr std::array<StubHeader, 26> headers{
-    {{prelude_header, prelude},     {"stdint.h", cstdint_text},  {"cstdint", cstdint_text},
-     {"inttypes.h", cstdint_text},  {"math.h", cmath_text},      {"cmath", cmath_text},
-     {"float.h", limits_h_text},    {"cfloat", limits_h_text},   {"limits.h", limits_h_text},
-     {"climits", limits_h_text},    {"assert.h", assert_text},   {"cassert", assert_text},
-     {"stddef.h", stddef_text},     {"cstddef", stddef_text},    {"stdio.h", stdio_text},
-     {"cstdio", stdio_text},        {"stdlib.h", stdlib_text},   {"cstdlib", stdlib_text},
-     {"string.h", string_text},     {"cstring", string_text},    {"utility", utility_text},
-     {"algorithm", algorithm_text}, {"limits", limits_text},     {"type_traits", type_traits_text},
-     {"cuda.h", cuda_text},         {"stdbool.h", limits_h_text}}};
+constexpr std::array<StubHeader, 27> headers{
+    {{prelude_header, prelude},     {"stdint.h", cstdint_text},    {"cstdint", cstdint_text},
+     {"inttypes.h", cstdint_text},  {"math.h", cmath_text},        {"cmath", cmath_text},
+     {"float.h", limits_h_text},    {"cfloat", limits_h_text},     {"limits.h", limits_h_text},
+     {"climits", limits_h_text},    {"assert.h", assert_text},     {"cassert", assert_text},
+     {"stddef.h", stddef_text},     {"cstddef", stddef_text},      {"stdio.h", stdio_text},
+     {"cstdio", stdio_text},        {"stdlib.h", stdlib_text},     {"cstdlib", stdlib_text},
+     {"string.h", string_text},     {"cstring", string_text},      {"utility", utility_text},
+     {"algorithm", algorithm_text}, {"limits", limits_text},       {"type_traits", type_traits_text},
+     {"cuda.h", cuda_text},         {"cudaTypedefs.h", cuda_text}, {"stdbool.h", limits_h_text}}};
 
 }  // namespace
 

@@ -69,55 +69,69 @@ double decode(const Format& f, std::uint64_t pattern) {
     if (f.dtype == DType::f64) return std::bit_cast<double>(pattern);
     const int mantissa_bits = stored_mantissa(f);
     const std::uint64_t mantissa = pattern & ((std::uint64_t{1} << mantissa_bits) - 1);
-    const int exponent =
+    const auto exponent =
         static_cast<int>((pattern >> mantissa_bits) & ((std::uint64_t{1} << f.exponent_bits) - 1));
-    const bool negative = ((pattern >> (mantissa_bits + f.exponent_bits)) & 1) != 0;
+    const std::uint64_t sign = ((pattern >> (mantissa_bits + f.exponent_bits)) & 1) << 63;
     const int all_ones = (1 << f.exponent_bits) - 1;
-    double value = 0;
-    if (f.overflow == Overflow::infinity && exponent == all_ones) {
-        value = mantissa == 0 ? std::numeric_limits<double>::infinity()
-                              : std::numeric_limits<double>::quiet_NaN();
-    } else if (f.overflow == Overflow::nan && exponent == all_ones &&
-               mantissa == (std::uint64_t{1} << mantissa_bits) - 1) {
-        value = std::numeric_limits<double>::quiet_NaN();
-    } else if (exponent == 0) {
-        value = std::ldexp(static_cast<double>(mantissa), 1 - bias(f) - mantissa_bits);
-    } else {
-        value =
-            std::ldexp(1.0 + std::ldexp(static_cast<double>(mantissa), -mantissa_bits), exponent - bias(f));
+    if (exponent == all_ones && f.overflow == Overflow::infinity) {
+        const double special = mantissa == 0 ? std::numeric_limits<double>::infinity()
+                                             : std::numeric_limits<double>::quiet_NaN();
+        return std::bit_cast<double>(std::bit_cast<std::uint64_t>(special) | sign);
     }
-    return negative ? -value : value;
+    if (exponent == all_ones && f.overflow == Overflow::nan &&
+        mantissa == (std::uint64_t{1} << mantissa_bits) - 1) {
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    if (exponent == 0) {
+        const auto unit = static_cast<std::uint64_t>(1 - bias(f) - mantissa_bits + 1023) << 52;
+        const double magnitude = static_cast<double>(mantissa) * std::bit_cast<double>(unit);
+        return std::bit_cast<double>(std::bit_cast<std::uint64_t>(magnitude) | sign);
+    }
+    return std::bit_cast<double>(sign | (static_cast<std::uint64_t>(exponent - bias(f) + 1023) << 52) |
+                                 (mantissa << (52 - mantissa_bits)));
 }
 
+// Round to nearest even on the double's own bits: the significand is shifted to the format's width (further
+// for a subnormal), and a carry out of it runs into the exponent by itself.
 std::uint64_t encode(const Format& f, double value) {
-    if (f.dtype == DType::f64) return std::bit_cast<std::uint64_t>(value);
+    const auto whole = std::bit_cast<std::uint64_t>(value);
+    if (f.dtype == DType::f64) return whole;
     const int container = stored_mantissa(f);
-    const std::uint64_t sign = std::signbit(value) ? std::uint64_t{1} << (container + f.exponent_bits) : 0;
+    const std::uint64_t sign = (whole >> 63) << (container + f.exponent_bits);
     const std::uint64_t exponent_ones = (std::uint64_t{1} << f.exponent_bits) - 1;
     const std::uint64_t infinity = exponent_ones << container;
-    const std::uint64_t nan = f.overflow == Overflow::nan
-                                  ? (exponent_ones << container) | ((std::uint64_t{1} << container) - 1)
-                                  : infinity | (std::uint64_t{1} << (container - 1));
+    const std::uint64_t nan = f.overflow == Overflow::nan ? infinity | ((std::uint64_t{1} << container) - 1)
+                                                          : infinity | (std::uint64_t{1} << (container - 1));
     if (std::isnan(value)) return f.overflow == Overflow::saturate ? 0 : nan;
-    const double magnitude = std::fabs(value);
-    double rounded = magnitude;
-    int exponent = 0;
-    if (magnitude != 0 && !std::isinf(magnitude)) {
-        exponent = std::max(std::ilogb(magnitude), 1 - bias(f));
-        const double quantum = std::ldexp(1.0, exponent - f.mantissa_bits);
-        rounded = std::nearbyint(magnitude / quantum) * quantum;
+
+    std::uint64_t pattern = 0;
+    const int exponent = static_cast<int>((whole >> 52) & 0x7ff) - 1023;
+    // What is subnormal as a double is far below half of any smaller format's least number.
+    if (exponent > -1023 && exponent <= 1023) {
+        const std::uint64_t significand = (whole & ((std::uint64_t{1} << 52) - 1)) | (std::uint64_t{1} << 52);
+        const int least = 1 - bias(f);
+        const int shift = 52 - f.mantissa_bits + std::max(0, least - exponent);
+        if (shift <= 53) {
+            std::uint64_t kept = significand >> shift;
+            const std::uint64_t rest = significand & ((std::uint64_t{1} << shift) - 1);
+            const std::uint64_t half = std::uint64_t{1} << (shift - 1);
+            if (rest > half || (rest == half && (kept & 1) != 0)) ++kept;
+            pattern = exponent < least ? kept
+                                       : (static_cast<std::uint64_t>(exponent + bias(f)) << f.mantissa_bits) +
+                                             (kept - (std::uint64_t{1} << f.mantissa_bits));
+        }
     }
-    if (rounded > largest(f)) {
+    const std::uint64_t largest_pattern =
+        f.overflow == Overflow::infinity ? (exponent_ones << f.mantissa_bits) - 1
+        : f.overflow == Overflow::nan
+            ? (exponent_ones << f.mantissa_bits) + (std::uint64_t{1} << f.mantissa_bits) - 2
+            : (exponent_ones << f.mantissa_bits) + (std::uint64_t{1} << f.mantissa_bits) - 1;
+    if (std::isinf(value) || pattern > largest_pattern) {
         if (f.overflow == Overflow::infinity) return sign | infinity;
         if (f.overflow == Overflow::nan) return sign | nan;
-        rounded = largest(f);
+        pattern = largest_pattern;
     }
-    if (rounded == 0) return sign;
-    exponent = std::max(std::ilogb(rounded), 1 - bias(f));
-    const auto scaled = static_cast<std::uint64_t>(std::ldexp(rounded, container - exponent));
-    const std::uint64_t hidden = std::uint64_t{1} << container;
-    if (scaled < hidden) return sign | scaled;  // subnormal
-    return sign | (static_cast<std::uint64_t>(exponent + bias(f)) << container) | (scaled - hidden);
+    return sign | (pattern << (container - f.mantissa_bits));
 }
 
 std::int64_t integer_min(const Format& f) {

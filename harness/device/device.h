@@ -55,7 +55,7 @@ struct KernelRun {
 
 struct FetchedBuffer {
     std::vector<std::byte> bytes;
-    std::vector<bool> written;  // per byte; only for outputs
+    std::vector<bool> written;  // per byte; only for outputs of which some byte was not written
 };
 
 struct JobOutcome {

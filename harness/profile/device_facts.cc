@@ -66,6 +66,7 @@ const std::vector<Figure>& figures() {
         figure("rates", "lsu_lanes", &F::lsu_lanes),
         figure("rates", "shared_bytes_per_clock", &F::shared_bytes_per_clock),
         figure("rates", "l1_lines_per_clock", &F::l1_lines_per_clock),
+        figure("rates", "l1_requests_per_clock", &F::l1_requests_per_clock),
         figure("rates", "l2_to_sm_bytes_per_clock", &F::l2_to_sm_bytes_per_clock),
         figure("product", "sm_count", &F::sm_count),
         figure("product", "clock_mhz", &F::clock_mhz),

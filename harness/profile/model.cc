@@ -103,9 +103,10 @@ Loads where_loads_are_served(const ExecutedKernel& run, const DeviceFacts& facts
     return loads;
 }
 
-double lines_looked_up(std::uint64_t requests, std::uint64_t sectors, std::uint64_t ideal) {
+// Sectors beyond the ideal are taken to lie in lines of their own.
+double lines_looked_up(std::uint64_t sectors, std::uint64_t ideal) {
     const double useful = std::min(double(ideal), double(sectors));
-    return std::max(double(requests), useful * sector / line + (double(sectors) - useful));
+    return useful * sector / line + (double(sectors) - useful);
 }
 
 double atomic_time(const emulator::Counters& c, const DeviceFacts& facts) {
@@ -177,10 +178,9 @@ KernelEstimate estimate_kernel(const ExecutedKernel& run, const DeviceFacts& fac
 
     const double local_sectors = double(c.local_load_sectors + c.local_store_sectors);
     const double local_requests = double(c.local_load_requests + c.local_store_requests);
-    e.traffic.l1_lines =
-        lines_looked_up(c.global_load_requests, c.global_load_sectors, c.ideal_global_load_sectors) +
-        lines_looked_up(c.global_store_requests, c.global_store_sectors, c.ideal_global_store_sectors) +
-        std::max(local_requests, local_sectors * sector / line);
+    e.traffic.l1_lines = lines_looked_up(c.global_load_sectors, c.ideal_global_load_sectors) +
+                         lines_looked_up(c.global_store_sectors, c.ideal_global_store_sectors) +
+                         local_sectors * sector / line;
     // Spilled registers live in L1 while the resident threads' frames fit there.
     const double shared =
         double(run.resources.static_shared) + run.dynamic_shared + facts.shared_reserved_per_block;
@@ -225,7 +225,9 @@ KernelEstimate estimate_kernel(const ExecutedKernel& run, const DeviceFacts& fac
         add("tensor", per_sm(double(c.tensor_flops), flops) * spread.partition);
     }
     add("lsu", per_sm(double(c.inst_lsu) * 32, facts.lsu_lanes));
-    add("l1", per_sm(e.traffic.l1_lines, facts.l1_lines_per_clock));
+    add("l1", std::max(per_sm(e.traffic.l1_lines, facts.l1_lines_per_clock),
+                       per_sm(double(c.global_load_requests + c.global_store_requests) + local_requests,
+                              facts.l1_requests_per_clock)));
     add("shared", per_sm(double(c.shared_load_wavefronts + c.shared_store_wavefronts + c.shuffles) +
                              2 * double(c.shared_atomic_requests),
                          facts.shared_bytes_per_clock / 128));

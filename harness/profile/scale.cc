@@ -79,7 +79,7 @@ constexpr std::uint64_t L::*line_sums[] = {
 }  // namespace
 
 emulator::Counters scale_to_grid(const emulator::Counters& counted, std::uint64_t counted_blocks,
-                                 std::uint64_t total_blocks, std::uint64_t buffer_bytes) {
+                                 std::uint64_t total_blocks, BufferBytes buffers) {
     emulator::Counters scaled = counted;
     if (counted_blocks == 0 || counted_blocks >= total_blocks) return scaled;
     const double factor = double(total_blocks) / double(counted_blocks);
@@ -90,12 +90,15 @@ emulator::Counters scale_to_grid(const emulator::Counters& counted, std::uint64_
     for (auto& [place, line] : scaled.lines)
         for (auto member : line_sums) line.*member = scale(line.*member);
     scaled.blocks_launched = total_blocks;
-    const std::uint64_t most = buffer_bytes == 0 ? UINT64_MAX : (buffer_bytes + 31) / 32;
-    // At least what was seen stays, whatever the caller says about its buffers.
-    scaled.unique_load_sectors =
-        std::max(counted.unique_load_sectors, std::min(scaled.unique_load_sectors, most));
+    const auto distinct = [&](std::uint64_t seen, std::uint64_t bytes) {
+        if (seen < counted_blocks) return seen;
+        const std::uint64_t most = bytes == 0 ? UINT64_MAX : (bytes + 31) / 32;
+        // At least what was seen stays, whatever the caller says about its buffers.
+        return std::max(seen, std::min(scale(seen), most));
+    };
+    scaled.unique_load_sectors = distinct(counted.unique_load_sectors, buffers.all);
     scaled.unique_store_sectors =
-        std::max(counted.unique_store_sectors, std::min(scaled.unique_store_sectors, most));
+        distinct(counted.unique_store_sectors, buffers.writable != 0 ? buffers.writable : buffers.all);
     return scaled;
 }
 

@@ -8,10 +8,16 @@
 
 namespace kernelwright {
 
+// Sizes of the buffers that a kernel may touch, in bytes; 0: unknown.
+struct BufferBytes {
+    std::uint64_t all = 0;
+    std::uint64_t writable = 0;  // outputs and scratch
+};
+
 // `counted_blocks` of `total_blocks` were executed. Sums grow in proportion; the figures of "the one warp
 // that did most" stay. Distinct sectors cannot be more than the sectors that were asked for, nor more than
-// `buffer_bytes` (the size of all buffers that the kernel may touch; 0: unknown).
+// the buffers hold; where there are fewer of them than blocks, the blocks share them, and they do not grow.
 emulator::Counters scale_to_grid(const emulator::Counters& counted, std::uint64_t counted_blocks,
-                                 std::uint64_t total_blocks, std::uint64_t buffer_bytes = 0);
+                                 std::uint64_t total_blocks, BufferBytes buffers = {});
 
 }  // namespace kernelwright

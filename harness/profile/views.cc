@@ -63,6 +63,9 @@ View waves_view(const KernelEstimate& e, const DeviceFacts& facts) {
             "waves", How::modelled,
             fmt::format("{}: {} block{} for {} SMs: {:.0f} % of the SMs get one", e.name, e.occupancy.blocks,
                         e.occupancy.blocks == 1 ? "" : "s", facts.sm_count, 100 * e.sms_used)};
+    if (waves <= 1)
+        return {"waves", How::modelled,
+                fmt::format("{}: {:.2f} waves: all blocks are resident at once", e.name, waves)};
     const double use = ratio(waves, std::ceil(waves));
     return {
         "waves", How::modelled,

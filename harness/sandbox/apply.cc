@@ -55,7 +55,7 @@ bool write_small(const char* path, std::string_view text) {
 
 // A user name space makes the other ones possible for an ordinary user, and strips root of its powers over
 // the host.
-SandboxLayer apply_namespaces() {
+SandboxLayer apply_namespaces(const SandboxPolicy& policy) {
     const auto uid = ::geteuid();
     const auto gid = ::getegid();
     constexpr int others = CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
@@ -63,6 +63,8 @@ SandboxLayer apply_namespaces() {
         write_small("/proc/self/setgroups", "deny");
         write_small("/proc/self/uid_map", fmt::format("{} {} 1\n", uid, uid));
         write_small("/proc/self/gid_map", fmt::format("{} {} 1\n", gid, gid));
+        // Outside a name space of its own the limit would count every process of the user.
+        set_limit(RLIMIT_NPROC, policy.processes);
         return {"namespaces", true, "user, network, IPC, host name"};
     }
     const int refused = errno;
@@ -94,7 +96,7 @@ Result<SandboxReport> apply_sandbox(const SandboxPolicy& policy) {
         }
         return report;
     }
-    report.push_back(apply_namespaces());
+    report.push_back(apply_namespaces(policy));
     report.push_back(apply_privileges());
     report.push_back(apply_landlock(policy.read_only, policy.read_write, policy.allow_exec));
     report.push_back(apply_seccomp(policy.allow_exec));

@@ -43,6 +43,7 @@ Json to_json(const SandboxPolicy& policy) {
     out["cpu"] = policy.cpu.count();
     out["file_size"] = policy.file_size;
     out["open_files"] = policy.open_files;
+    out["processes"] = policy.processes;
     return out;
 }
 
@@ -61,6 +62,7 @@ Result<SandboxPolicy> sandbox_policy_from_json(const Json& json) {
         policy.cpu = std::chrono::seconds(json.at("cpu").get<std::int64_t>());
         policy.file_size = json.at("file_size").get<std::uint64_t>();
         policy.open_files = json.at("open_files").get<std::uint32_t>();
+        policy.processes = json.at("processes").get<std::uint32_t>();
         return policy;
     } catch (const Json::exception& e) {
         return Error{fmt::format("a sandbox policy is malformed: {}", e.what())};

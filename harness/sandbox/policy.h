@@ -39,6 +39,8 @@ struct SandboxPolicy {
     std::chrono::seconds cpu{0};                        // processor time over the whole life; 0: none
     std::uint64_t file_size = std::uint64_t{64} << 20;  // bytes of any file it writes
     std::uint32_t open_files = 256;
+    // Processes and threads at once, inside its own user name space (root is exempt, says the kernel).
+    std::uint32_t processes = 128;
 };
 
 struct SandboxLayer {

@@ -25,8 +25,9 @@ class CachedExpectations final : public Expectations {
     CachedExpectations(Task task, std::unique_ptr<CudaReference> cuda)
         : task_(std::move(task)), cuda_(std::move(cuda)) {}
 
-    Result<std::shared_ptr<const CaseExpectation>> get(const SymbolValues& symbols, const std::string& case_name,
-                                                   std::uint64_t seed) override {
+    Result<std::shared_ptr<const CaseExpectation>> get(const SymbolValues& symbols,
+                                                       const std::string& case_name,
+                                                       std::uint64_t seed) override {
         const std::string key = fmt::format("{}|{}|{}", Json(symbols).dump(), case_name, seed);
         // One lock over the computation too: whoever asks for what is being computed waits for it.
         const std::lock_guard lock(mutex_);
@@ -69,7 +70,8 @@ class CachedExpectations final : public Expectations {
         return out;
     }
 
-    Result<CaseExpectation> make(const SymbolValues& symbols, const std::string& case_name, std::uint64_t seed) {
+    Result<CaseExpectation> make(const SymbolValues& symbols, const std::string& case_name,
+                                 std::uint64_t seed) {
         CaseExpectation e;
         auto inputs = draw_inputs(task_, symbols, case_name, seed);
         if (!inputs) return inputs.error();

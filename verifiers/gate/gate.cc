@@ -390,66 +390,86 @@ class Check {
         Job job = job_for(*bound, build, symbols, c, use);
         job.count = true;
         job.check_races = false;
-        const bool whole = run_whole(*bound, build, job);
-        job.sample_blocks = whole ? 0 : sample_blocks;
-        const auto outcome = build.session->run(job);
+        if (expectation == nullptr) {
+            for (JobBuffer& buffer : job.buffers) buffer.fetch = false;
+        }
+        const TuneOutcome tuned = run_tune_job(*bound, build, job);
         ++report_.cases_checked;
-        if (!outcome) return decide_failure({diagnostic_of(outcome.error(), file_)}, symbols, c);
-        std::vector<Diagnostic> found = diagnostics_of(*outcome, *bound, file_);
-        // Where one kernel was sampled, a later one may read what was not computed: only a single kernel's
-        // outputs count.
-        const bool comparable = expectation != nullptr && (whole || bound->kernels.size() == 1);
-        if (found.empty() && comparable) found = compare_outputs(*outcome, symbols, use, !whole);
+        if (!tuned.outcome) return decide_failure({diagnostic_of(tuned.outcome.error(), file_)}, symbols, c);
+        const JobOutcome& outcome = *tuned.outcome;
+        const bool whole = tuned.whole;
+        std::vector<Diagnostic> found = diagnostics_of(outcome, *bound, file_);
+        // A kernel after a sampled one works on what was not computed: what it does there says nothing.
         if (!whole && bound->kernels.size() > 1) {
-            std::erase_if(found, [](const Diagnostic& d) {
-                return d.rule == "uninitialised-read" || d.rule == "uninitialised-output-read";
+            std::erase_if(found, [&](const Diagnostic& d) {
+                return d.stage == Stage::sanitize && d.kernel != bound->kernels.front().name;
             });
         }
+        const bool comparable = expectation != nullptr && (whole || bound->kernels.size() == 1);
+        if (found.empty() && comparable) found = compare_outputs(outcome, symbols, use, !whole);
         if (!found.empty()) return decide_failure(std::move(found), symbols, c);
         if (!comparable) {
             Diagnostic note = plain(
                 "tune-shape-unverified", Stage::numerics,
-                fmt::format("{}: too large to verify the values here; bounds and counters were checked on {} "
-                            "blocks of each kernel",
-                            shape_text(symbols, ", "), sample_blocks));
+                fmt::format("{}: too large to verify the values here; bounds and counters were checked on "
+                            "blocks spread over the grid",
+                            shape_text(symbols, ", ")));
             note.severity = Severity::note;
             report_.diagnostics.push_back(std::move(note));
         }
-        report_.tune.push_back({symbols, bound->plan, bound->kernels, outcome->kernels, comparable});
+        report_.tune.push_back({symbols, bound->plan, bound->kernels, outcome.kernels, comparable});
         return true;
     }
 
-    // Is the whole launch sequence affordable? A few blocks of each kernel tell what one costs.
-    bool run_whole(const BoundPlan& bound, PlanBuild& build, const Job& job) {
-        std::uint64_t blocks = 0;
-        for (const BoundKernel& k : bound.kernels) blocks += std::uint64_t{k.grid[0]} * k.grid[1] * k.grid[2];
-        if (blocks <= 2 * sample_blocks) {
-            Job probe = job;
-            probe.max_warp_instructions = tune_work;
-            const auto outcome = build.session->run(probe);
-            if (!outcome) return false;
-            return std::none_of(outcome->kernels.begin(), outcome->kernels.end(), [](const KernelRun& run) {
-                return std::any_of(run.faults.begin(), run.faults.end(),
-                                   [](const emulator::Fault& f) { return f.rule == "instruction-limit"; });
-            });
+    struct TuneOutcome {
+        Result<JobOutcome, JobFailure> outcome;
+        bool whole = false;  // every block of every kernel was run
+    };
+
+    // Two blocks of each kernel tell what a block costs; then all blocks are run, or as many as are
+    // affordable.
+    TuneOutcome run_tune_job(const BoundPlan& bound, PlanBuild& build, Job job) {
+        job.sample_blocks = 2;
+        auto probe = build.session->run(job);
+        if (!probe) return {std::move(probe), false};
+        std::uint64_t executed = 0;
+        double all = 0;
+        bool complete = true;
+        for (const KernelRun& run : probe->kernels) {
+            executed += run.counters.warp_instructions;
+            all += static_cast<double>(run.counters.warp_instructions) *
+                   static_cast<double>(run.blocks_total) /
+                   static_cast<double>(std::max<std::uint64_t>(1, run.blocks_run));
+            complete = complete && run.blocks_run == run.blocks_total;
         }
-        Job probe = job;
-        probe.sample_blocks = 4;
-        const auto outcome = build.session->run(probe);
-        if (!outcome) return false;
-        double estimated = 0;
-        for (const KernelRun& run : outcome->kernels) {
-            estimated += static_cast<double>(run.counters.warp_instructions) *
-                         static_cast<double>(run.blocks_total) /
-                         static_cast<double>(std::max<std::uint64_t>(1, run.blocks_run));
+        complete = complete && probe->kernels.size() == bound.kernels.size();
+        if (complete || (bound.kernels.size() == 1 && !probe->clean())) return {std::move(probe), complete};
+        // Kernels that depend on each other cannot be verified in part, so they may cost more.
+        const std::uint64_t affordable = bound.kernels.size() > 1 ? 3 * tune_work : tune_work;
+        if (!probe->clean() || all <= static_cast<double>(affordable)) {
+            Job whole = job;
+            whole.sample_blocks = 0;
+            whole.max_warp_instructions = affordable;
+            auto outcome = build.session->run(whole);
+            if (!outcome || !stopped_by_limit(*outcome)) return {std::move(outcome), true};
         }
-        return estimated <= static_cast<double>(tune_work);
+        job.sample_blocks = std::clamp<std::uint64_t>(2 * sample_work / (executed + 1), 2, sample_blocks);
+        return {build.session->run(job), false};
+    }
+
+    static bool stopped_by_limit(const JobOutcome& outcome) {
+        return std::any_of(outcome.kernels.begin(), outcome.kernels.end(), [](const KernelRun& run) {
+            return std::any_of(run.faults.begin(), run.faults.end(),
+                               [](const emulator::Fault& f) { return f.rule == "instruction-limit"; });
+        });
     }
 
     // ---- small pieces ----
 
+    // Of one tune shape: blocks at most when it is sampled, and warp instructions when it is sampled or run
+    // whole.
     static constexpr std::uint64_t sample_blocks = 48;
-    static constexpr std::uint64_t tune_work = 20'000'000;  // warp instructions of one tune shape run whole
+    static constexpr std::uint64_t sample_work = 2'000'000, tune_work = 10'000'000;
 
     Environment environment_for(int plan) const {
         if (!builds_.empty()) return builds_[static_cast<std::size_t>(plan)].environment;

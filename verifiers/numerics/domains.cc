@@ -51,7 +51,10 @@ std::int64_t terms_of(const Task& task, const std::vector<Shape>& shapes) {
         op == "rmsnorm" || op == "add_rmsnorm") {
         return reduced_extent(task, x);
     }
-    if (op == "groupnorm") return element_count(x);
+    if (op == "groupnorm") {
+        const auto groups = std::max<std::int64_t>(1, static_cast<std::int64_t>(param(task, "groups", 1)));
+        return x.empty() || x[0] == 0 ? 1 : element_count(x) / x[0] / groups;
+    }
     if (op == "matmul") {
         const bool turned = task.params.is_object() && task.params.value("transpose_a", false);
         return x.size() < 2 || !turned ? last(x) : at(0, 2);

@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <future>
+#include <string_view>
 
 #include "harness/core/text.h"
 #include "verifiers/numerics/domains.h"
@@ -19,6 +22,18 @@ struct Element {
     std::int64_t i, row, column, rows, columns;
 };
 
+constexpr std::uint64_t name_hash(std::string_view name) {
+    std::uint64_t h = 0xcbf29ce484222325ULL;
+    for (const char c : name) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    return h;
+}
+
+// The name of a draw, hashed by the compiler: it is asked for at every element.
+struct CaseName {
+    std::uint64_t hash;
+    consteval CaseName(const char* name) : hash(name_hash(name)) {}
+};
+
 // What one input's elements are made from.
 struct Source {
     const TensorSpec& spec;
@@ -28,7 +43,9 @@ struct Source {
     std::size_t input = 0;
     std::int64_t integer_lo = 0, integer_hi = 0;  // indices(N), ints(lo,hi)
 
-    bool is(const char* name) const { return case_name == name; }
+    std::uint64_t case_hash = name_hash(case_name);
+
+    bool is(CaseName name) const { return case_hash == name.hash; }
 };
 
 double clamp(double x, double lo, double hi) { return std::min(std::max(x, lo), hi); }
@@ -50,9 +67,12 @@ double tiny_scale(DType dtype) {
     }
 }
 
-double large_mean(DType dtype) {
+// The difference of mean squares is off by u mean^2, the bound of a sound variance by n u mean: between the
+// two lies a mean that shows the one and does not make the other meaningless.
+double large_mean(DType dtype, std::int64_t terms) {
     const int bits = significand_bits(dtype);
-    return bits >= 24 ? 30000 : bits == 11 ? 100 : bits == 8 ? 32 : 4;
+    if (bits < 24) return bits == 11 ? 100 : bits == 8 ? 32 : 4;
+    return clamp(0x1p21 / static_cast<double>(terms), 3000, 30000);
 }
 
 // Integers of full width meet small ones, so that every partial sum still fits the accumulation type.
@@ -77,6 +97,7 @@ double plain(const Source& s, const Element& e) {
 }
 
 double adversarial(const Source& s, const Element& e) {
+    if (s.is("normal")) return plain(s, e);
     const Domain& d = s.domain;
     const double z = s.random.normal(e.i);
     if (s.is("integers")) {
@@ -93,7 +114,7 @@ double adversarial(const Source& s, const Element& e) {
     if (s.is("huge")) return z * (d.limit / 4);
     if (s.is("tiny")) return z * tiny_scale(s.spec.dtype);
     if (s.is("large_mean")) {
-        const double mean = std::min(large_mean(s.spec.dtype), d.limit / 2);
+        const double mean = std::min(large_mean(s.spec.dtype, d.terms), d.limit / 2);
         return mean + z * std::min(1.0, mean / 8);
     }
     if (s.is("constant")) return s.random.normal(-1) + 1.5;
@@ -224,6 +245,10 @@ void sort_rows(Tensor& t, std::vector<double>& values) {
     for (std::int64_t i = 0; i < t.count(); ++i) t.set(i, values[static_cast<std::size_t>(i)]);
 }
 
+// A tensor longer than this repeats itself: drawing tens of millions of values would take longer than using
+// them. The length is even (two elements of a packed type share a byte) and divides no usual extent.
+constexpr std::int64_t repeat_after = (std::int64_t{1} << 21) - 18;
+
 Tensor draw(const Source& s, const Shape& shape) {
     Tensor t = Tensor::zeros(s.spec.dtype, shape);
     const std::int64_t count = t.count();
@@ -248,18 +273,35 @@ Tensor draw(const Source& s, const Shape& shape) {
         }
         return t;
     }
-    std::vector<double> values(static_cast<std::size_t>(count));
-    for (std::int64_t i = 0; i < count; ++i) {
-        double x = fit(s, adversarial(s, element(i)));
-        if (kind == "sparse" && !s.is("normal") && s.random.uniform(i, 7) >= 0.1) x = 0;
-        values[static_cast<std::size_t>(i)] = x;
+    const bool by_rows = kind == "probabilities" || s.domain.unit_rows || kind == "sorted";
+    const std::int64_t fresh = by_rows ? count : std::min(count, repeat_after);
+    std::vector<double> values(static_cast<std::size_t>(fresh));
+    const bool thinned = kind == "sparse" && !s.is("normal");
+    // Every element is a function of its place alone, so parts can be drawn side by side.
+    const auto fill = [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            double x = fit(s, adversarial(s, element(i)));
+            if (thinned && s.random.uniform(i, 7) >= 0.1) x = 0;
+            values[static_cast<std::size_t>(i)] = x;
+        }
+    };
+    if (fresh < (1 << 16)) {
+        fill(0, fresh);
+    } else {
+        auto half = std::async(std::launch::async, fill, fresh / 2, fresh);
+        fill(0, fresh / 2);
+        half.get();
     }
     if (kind == "probabilities" || s.domain.unit_rows) {
         scale_rows(t, values, kind == "probabilities");
     } else if (kind == "sorted") {
         sort_rows(t, values);
     } else {
-        for (std::int64_t i = 0; i < count; ++i) t.set(i, values[static_cast<std::size_t>(i)]);
+        for (std::int64_t i = 0; i < fresh; ++i) t.set(i, values[static_cast<std::size_t>(i)]);
+        const std::size_t period = storage_bytes(s.spec.dtype, fresh);
+        for (std::size_t at = period; at < t.data.size(); at += period) {
+            std::memcpy(t.data.data() + at, t.data.data(), std::min(period, t.data.size() - at));
+        }
     }
     if (s.is("special") && count > 0) {  // NaN and infinities, a few, where the page allows them
         const double infinity = std::numeric_limits<double>::infinity();

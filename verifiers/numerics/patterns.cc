@@ -61,9 +61,12 @@ Pattern whole(const View& v, const CompareOptions& options) {
 
 Pattern rearranged(const View& v) {
     if (v.count < 4 || !varied(v)) return {};
-    if (v.rows > 1 && v.columns > 1 && all(v.count, [&](std::int64_t i) {
-            return v.close(v.have(i), v.want(i % v.rows * v.columns + i / v.rows));
-        })) {
+    // Either the store's index or the load's is exchanged.
+    const auto stored = [&](std::int64_t i) { return i % v.rows * v.columns + i / v.rows; };
+    const auto loaded = [&](std::int64_t i) { return i % v.columns * v.rows + i / v.columns; };
+    if (v.rows > 1 && v.columns > 1 &&
+        (all(v.count, [&](std::int64_t i) { return v.close(v.have(i), v.want(stored(i))); }) ||
+         all(v.count, [&](std::int64_t i) { return v.close(v.have(i), v.want(loaded(i))); }))) {
         return {.what = "the values are right but transposed",
                 .where = {},
                 .hint = "rows and columns are exchanged in the store's or the load's index"};

@@ -19,7 +19,7 @@ bool is_poison(const Tensor& tensor, std::int64_t index, std::uint64_t variation
     std::array<std::byte, 8> cell{};
     cell.fill(byte);
     return load_bits(tensor.dtype, tensor.data.data(), index) ==
-           load_bits(tensor.dtype, cell.data(), index % 2);
+           load_bits(tensor.dtype, cell.data(), bits(tensor.dtype) == 4 ? index % 2 : 0);
 }
 
 }  // namespace kernelwright

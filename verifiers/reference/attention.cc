@@ -98,7 +98,7 @@ void attend(const View& view, const Rules& r, Scratch& t, Builder& o, std::int64
     t.magnitude = t.spread = t.sum;
     for (std::size_t j = 0; j < n; ++j) {
         const double d = t.score[j] - s.shift;
-        const double w = std::exp(d) / s.sum;
+        const double w = s.exponentials[j] / s.sum;
         const double relative = w > 0 ? shifted_exp_relative(p, d) + std::expm1(t.score_error[j]) : 0;
         const double* v = view.v + static_cast<std::int64_t>(j) * view.v_stride;
         for (std::int64_t c = 0; c < view.value_width; ++c) {

@@ -56,7 +56,12 @@ Result<std::vector<Expected>> assign(const Call& call) {
             index.set_integer(i, static_cast<std::int64_t>(best));
             double distance_error = error[best];
             std::vector<double> near;
+            const auto row = [&](std::size_t j) {
+                return centroids.values.begin() + static_cast<std::int64_t>(j) * width;
+            };
             for (std::size_t j = 0; j < d.size(); ++j) {
+                // Equal centroids have equal computed distances: the first of them wins in every form.
+                if (j > best && std::equal(row(j), row(j) + width, row(best))) continue;
                 if (j != best && error[j] + error[best] > 0 && d[j] - error[j] <= d[best] + error[best]) {
                     near.push_back(static_cast<double>(j));
                     distance_error =

@@ -38,7 +38,7 @@ Status two_at_most(const Call& call, const char* name, std::size_t rank) {
 }
 
 Result<Plan> finish(const Call& call, Plan p, std::int64_t pad_h, std::int64_t pad_w) {
-    if (p.channels % p.groups != 0 || p.outputs % p.groups != 0) {
+    if (p.groups == 0 || p.channels % p.groups != 0 || p.outputs % p.groups != 0) {
         return shape_error(call, fmt::format("{} input and {} output channels do not divide into {} groups",
                                              p.channels, p.outputs, p.groups));
     }

@@ -154,7 +154,10 @@ Result<std::vector<Expected>> axpy(const Call& call) {
         double error = alpha_error * std::fabs(x.values[j]);
         if (p.type == DType::f64) {
             value = std::fma(alpha, x.values[j], y.values[k]);
-            error += std::fabs(std::fma(alpha, x.values[j], -product));
+            const double residual = std::fabs(std::fma(alpha, x.values[j], -product));
+            error += residual + (residual > 0 ? p.u * std::fabs(value) : 0.0);
+        } else if (alpha_error > 0) {
+            error += p.u * std::fabs(product);  // another product is rounded than the one known here
         } else if (std::isfinite(product)) {
             error += std::fabs(arithmetic.round(product) - product);
         }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "verifiers/reference/functions.h"
 
@@ -20,9 +21,10 @@ inline double shifted_exp_relative(const Precision& p, double d) {
 }
 
 struct ExpSum {
-    double shift = 0;     // the maximum
-    double sum = 0;       // of exp(x - shift)
-    double relative = 0;  // error of a legal kernel's sum
+    double shift = 0;                  // the maximum
+    double sum = 0;                    // of exp(x - shift)
+    double relative = 0;               // error of a legal kernel's sum
+    std::vector<double> exponentials;  // exp(x_k - shift)
     std::int64_t terms = 0;
 
     double log_sum() const { return shift + std::log(sum); }
@@ -42,9 +44,11 @@ ExpSum exp_sum(const Precision& p, std::int64_t n, const At& at, const Extra& ex
         if (std::isnan(x)) break;
     }
     double weighted = 0;
+    out.exponentials.resize(static_cast<std::size_t>(n));
     for (std::int64_t k = 0; k < n; ++k) {
         const double d = at(k) - out.shift;
         const double e = std::exp(d);
+        out.exponentials[static_cast<std::size_t>(k)] = e;
         out.sum += e;
         if (e > 0) weighted += e * (shifted_exp_relative(p, d) + extra(k));
     }

@@ -60,7 +60,8 @@ inline Estimate silu_estimate(const Precision& p, double x) {
 inline Estimate tanh_estimate(const Precision& p, double x) {
     const double y = std::tanh(x);
     const double slope = 1 - y * y;
-    const double absolute = (division_ulps + 4) * p.u + slope * (2.5 * p.u + 2.35 * p.u * std::fabs(x));
+    const double argument = slope > 0 ? slope * (2.5 + 2.35 * std::fabs(x)) * p.u : 0.0;
+    const double absolute = (division_ulps + 4) * p.u + argument;
     return {y, absolute + std::fabs(y) * coarse_tanh_relative(p)};
 }
 

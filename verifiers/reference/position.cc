@@ -1,10 +1,11 @@
 // rope: rotary position embedding. The position is the first axis; pairs are (i, i + D/2), or neighbours when
 // interleaved; the angle of pair i at position s is s base^(-2i/D).
 //
-// A kernel computes the frequency and the angle in single precision: the power is within 9 ulp (powf; exp2f
-// of a product of up to log2(base) is no worse), the product adds a rounding, so the angle is off by 24 u
-// |angle|, and sine and cosine by 2 ulp on top. At position 4096 that is already 6e-3 of a radian: the bound
-// grows with the position because the formula's conditioning does.
+// A kernel computes the frequency f and the angle in single precision. powf is within 9 ulp; exp2f or expf of
+// a product with the logarithm of the base has the error of its argument, 4u |ln f| for two roundings and the
+// log, and __expf another 2.35u |ln f|; the angle's product adds a rounding. So the angle is off by (7 |ln f|
+// + 20) u of itself, and sine and cosine by 2^-20.5 (sin.approx within [-2 pi, 2 pi]; sinf is better
+// everywhere). The bound grows with the position because the formula's conditioning does.
 #include <fmt/format.h>
 
 #include "verifiers/reference/functions.h"
@@ -14,8 +15,7 @@
 namespace kernelwright::reference {
 namespace {
 
-constexpr double angle_roundings = 24;
-constexpr double sine_roundings = 8;
+constexpr double sine_roundings = 12;
 
 Result<std::vector<Shape>> rope_shape(const Call& call) {
     const Shape& x = call.shape(0);
@@ -33,7 +33,7 @@ Result<std::vector<Expected>> rope(const Call& call) {
     const std::int64_t width = x.shape.back(), half = width / 2, positions = x.shape[0];
     const std::int64_t heads = positions == 0 || width == 0 ? 0 : x.count() / positions / width;
     Builder y(call.results[0], x.shape,
-              "angle within 24 u |angle| (powf), sine and cosine 2 ulp, two products and a sum");
+              "angle within (7 |ln f| + 20) u of itself, sine and cosine 2^-20.5, two products and a sum");
     parallel_for(
         positions, static_cast<double>(heads * half) * 40, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t s = begin; s < end; ++s) {
@@ -42,7 +42,9 @@ Result<std::vector<Expected>> rope(const Call& call) {
                         std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(width));
                     const double angle = static_cast<double>(s) * frequency;
                     const double c = std::cos(angle), sn = std::sin(angle);
-                    const double off = s == 0 ? 0 : angle_roundings * p.u * angle + sine_roundings * p.u;
+                    const double off = s == 0 ? 0
+                                              : (7 * std::fabs(std::log(frequency)) + 20) * p.u * angle +
+                                                    sine_roundings * p.u;
                     for (std::int64_t h = 0; h < heads; ++h) {
                         const std::int64_t row = (s * heads + h) * width;
                         const std::int64_t first = row + (interleaved ? 2 * i : i);

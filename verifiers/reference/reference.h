@@ -87,6 +87,6 @@ struct OpWork {
     double bytes = 0;
 };
 OpWork reference_work(const std::string& op, const Json& params, const std::vector<OutputSpec>& inputs,
-                    const std::vector<OutputSpec>& outputs);
+                      const std::vector<OutputSpec>& outputs);
 
 }  // namespace kernelwright

@@ -520,7 +520,7 @@ Result<Json> effective_params(const std::string& op, const Json& params,
 }
 
 OpWork reference_work(const std::string& op, const Json& params, const std::vector<OutputSpec>& inputs,
-                    const std::vector<OutputSpec>& outputs) {
+                      const std::vector<OutputSpec>& outputs) {
     OpWork work;
     for (const OutputSpec& spec : inputs) {
         work.bytes += static_cast<double>(storage_bytes(spec.dtype, element_count(spec.shape)));

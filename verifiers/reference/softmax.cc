@@ -38,7 +38,7 @@ Result<std::vector<Expected>> softmax(const Call& call) {
                           log_part + shift_part + 2 * p.u * std::fabs(d) + p.u * std::fabs(result));
                     continue;
                 }
-                const double e = std::exp(d);
+                const double e = s.exponentials[static_cast<std::size_t>(k)];
                 const double relative =
                     (e > 0 ? shifted_exp_relative(p, d) : 0.0) + s.relative + (division_ulps + 1) * p.u;
                 const double result = e / s.sum;

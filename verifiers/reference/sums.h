@@ -35,7 +35,8 @@ inline double sum_error(const Precision& p, double magnitude, int quantum, std::
     if (!std::isfinite(magnitude)) return 0;
     if (p.exact_sum(magnitude, quantum)) return 0;
     double roundings = per_addition * static_cast<double>(terms - 1) + extra;
-    if (stored_wide && per_addition == 1) roundings -= 1;
+    // (in f64 the reference's own last rounding stays, unless it is the only one and therefore the same)
+    if (stored_wide && per_addition == 1 && (p.type != DType::f64 || roundings <= 1)) roundings -= 1;
     const double underflow = extra > 0 && terms > 1 ? static_cast<double>(terms) * p.half_subnormal : 0;
     return p.gamma(roundings) * magnitude + underflow;
 }

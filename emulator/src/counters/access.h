@@ -20,6 +20,9 @@ struct Shape {
     std::uint64_t any = 0;            // the bits set in some address
     bool consecutive = false;         // lane after lane, without gaps, ascending
     bool equal = false;
+    // All lanes active, and each quarter of the warp (8 lanes) is consecutive or equal: its ends.
+    bool quarters = false;
+    std::uint64_t begin[4] = {}, end[4] = {};  // end: past the last byte
 };
 
 static inline void mark_sectors(Buffer& buffer, std::uint64_t first, std::uint64_t last, bool store) {
@@ -41,6 +44,34 @@ static inline void count_global(Warp& w, const Instr& in, Mask exec, const std::
         c.sectors += last - first + 1;
         c.ideal += (shape.high - shape.low + bytes + 31) >> 5;
         if (buffer) mark_sectors(*buffer, first, last, store);
+        return;
+    }
+    if (shape.quarters) {
+        std::uint64_t begin[4], end[4];
+        int n = 0;
+        for (int q = 0; q < 4; ++q) {  // sorted by their begin
+            int k = n++;
+            for (; k > 0 && begin[k - 1] > shape.begin[q]; --k) {
+                begin[k] = begin[k - 1];
+                end[k] = end[k - 1];
+            }
+            begin[k] = shape.begin[q];
+            end[k] = shape.end[q];
+        }
+        std::uint64_t sectors = 0, distinct = 0, next_sector = 0, covered = 0;
+        for (int q = 0; q < 4; ++q) {
+            const std::uint64_t fresh = std::max(begin[q], covered);
+            if (end[q] <= fresh) continue;
+            distinct += end[q] - fresh;
+            covered = end[q];
+            const std::uint64_t first = std::max(fresh >> 5, next_sector), last = (end[q] - 1) >> 5;
+            if (last < first) continue;
+            sectors += last - first + 1;
+            if (buffer) mark_sectors(*buffer, first, last, store);
+            next_sector = last + 1;
+        }
+        c.sectors += sectors;
+        c.ideal += (distinct + 31) >> 5;
         return;
     }
     std::uint64_t sorted[kLanes];
@@ -80,6 +111,26 @@ static inline void count_shared(Warp& w, const Instr& in, Mask exec, const std::
     if (bytes <= 4 && (shape.equal || shape.consecutive)) {
         c.wavefronts += 1;
         return;
+    }
+    if (bytes == 4 && shape.quarters) {
+        // Runs of banks, one per quarter; runs of the same words count once.
+        Mask banks = 0;
+        bool simple = true;
+        for (int q = 0; q < 4; ++q) {
+            bool repeated = false;
+            for (int k = 0; k < q; ++k)
+                repeated |= shape.begin[k] == shape.begin[q] && shape.end[k] == shape.end[q];
+            if (repeated) continue;
+            const std::uint32_t words = static_cast<std::uint32_t>((shape.end[q] - shape.begin[q]) >> 2);
+            const Mask run =
+                std::rotl(words == 8 ? Mask{0xff} : Mask{1}, static_cast<int>((shape.begin[q] >> 2) & 31));
+            simple &= (banks & run) == 0;
+            banks |= run;
+        }
+        if (simple) {
+            c.wavefronts += 1;
+            return;
+        }
     }
     const int lanes = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
     for (int base = 0; base < kLanes; base += lanes) {

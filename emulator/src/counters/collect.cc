@@ -18,37 +18,77 @@ Access access_of(const ptx::Instruction& text) {
     if (op == "ld" || op == "ldu" || op == "ldmatrix" || op == "cp") return Access::load;
     if (op == "st" || op == "stmatrix") return Access::store;
     if (op == "atom" || op == "red") return Access::atomic;
-    if (op == "wmma") return text.has("store") ? Access::store : text.has("load") ? Access::load : Access::none;
+    if (op == "wmma")
+        return text.has("store") ? Access::store : text.has("load") ? Access::load : Access::none;
     return Access::none;
 }
 
 void add_work(const exec::Instr& in, std::uint64_t threads, Counters& c) {
     const std::uint64_t n = threads * in.work_amount;
     switch (in.work) {
-        case Work::fadd: c.thread_fadd += n; break;
-        case Work::fmul: c.thread_fmul += n; break;
-        case Work::ffma: c.thread_ffma += n; break;
-        case Work::dadd: c.thread_dadd += n; break;
-        case Work::dmul: c.thread_dmul += n; break;
-        case Work::dfma: c.thread_dfma += n; break;
-        case Work::hadd: c.thread_hadd += n; break;
-        case Work::hmul: c.thread_hmul += n; break;
-        case Work::hfma: c.thread_hfma += n; break;
-        case Work::integer: c.thread_integer += n; break;
-        case Work::none: break;
+        case Work::fadd:
+            c.thread_fadd += n;
+            break;
+        case Work::fmul:
+            c.thread_fmul += n;
+            break;
+        case Work::ffma:
+            c.thread_ffma += n;
+            break;
+        case Work::dadd:
+            c.thread_dadd += n;
+            break;
+        case Work::dmul:
+            c.thread_dmul += n;
+            break;
+        case Work::dfma:
+            c.thread_dfma += n;
+            break;
+        case Work::hadd:
+            c.thread_hadd += n;
+            break;
+        case Work::hmul:
+            c.thread_hmul += n;
+            break;
+        case Work::hfma:
+            c.thread_hfma += n;
+            break;
+        case Work::integer:
+            c.thread_integer += n;
+            break;
+        case Work::none:
+            break;
     }
 }
 void add_pipe(const exec::Instr& in, std::uint64_t n, Counters& c) {
     switch (in.pipe) {
-        case Pipe::fma: c.inst_fma += n; break;
-        case Pipe::alu: c.inst_alu += n; break;
-        case Pipe::xu: c.inst_xu += n; break;
-        case Pipe::fp64: c.inst_fp64 += n; break;
-        case Pipe::fp16: c.inst_fp16 += n; break;
-        case Pipe::tensor: c.inst_tensor += n; break;
-        case Pipe::lsu: c.inst_lsu += n; break;
-        case Pipe::control: c.inst_control += n; break;
-        case Pipe::uniform: c.inst_uniform += n; break;
+        case Pipe::fma:
+            c.inst_fma += n;
+            break;
+        case Pipe::alu:
+            c.inst_alu += n;
+            break;
+        case Pipe::xu:
+            c.inst_xu += n;
+            break;
+        case Pipe::fp64:
+            c.inst_fp64 += n;
+            break;
+        case Pipe::fp16:
+            c.inst_fp16 += n;
+            break;
+        case Pipe::tensor:
+            c.inst_tensor += n;
+            break;
+        case Pipe::lsu:
+            c.inst_lsu += n;
+            break;
+        case Pipe::control:
+            c.inst_control += n;
+            break;
+        case Pipe::uniform:
+            c.inst_uniform += n;
+            break;
     }
 }
 
@@ -87,7 +127,8 @@ void collect(const exec::Launch& launch, Counters& c) {
         c.constant_requests += a.constants;
         if (text) {
             if (text->opcode == "shfl") c.shuffles += e.warp;
-            if (text->opcode == "vote" || text->opcode == "match" || text->opcode == "redux") c.votes += e.warp;
+            if (text->opcode == "vote" || text->opcode == "match" || text->opcode == "redux")
+                c.votes += e.warp;
             switch (access_of(*text)) {
                 case Access::load:
                     c.global_load_requests += a.requests;
@@ -116,7 +157,8 @@ void collect(const exec::Launch& launch, Counters& c) {
                     c.global_atomic_sectors += a.sectors;
                     c.shared_atomic_requests += a.shared_requests;
                     break;
-                case Access::none: break;
+                case Access::none:
+                    break;
             }
         }
         c.shared_bytes += a.shared_bytes;

@@ -7,32 +7,73 @@ namespace emulator {
 namespace {
 
 // Every field that adds up, so that sums and comparisons cannot forget one.
-constexpr std::uint64_t Counters::*kSums[] = {
-    &Counters::warp_instructions, &Counters::thread_instructions, &Counters::thread_instructions_pred_on,
-    &Counters::warps_launched, &Counters::blocks_launched, &Counters::inst_fma, &Counters::inst_alu,
-    &Counters::inst_xu, &Counters::inst_fp64, &Counters::inst_fp16, &Counters::inst_tensor, &Counters::inst_lsu,
-    &Counters::inst_control, &Counters::inst_uniform, &Counters::thread_fadd, &Counters::thread_fmul,
-    &Counters::thread_ffma, &Counters::thread_dadd, &Counters::thread_dmul, &Counters::thread_dfma,
-    &Counters::thread_hadd, &Counters::thread_hmul, &Counters::thread_hfma, &Counters::tensor_flops,
-    &Counters::thread_integer, &Counters::branches, &Counters::divergent_branches, &Counters::global_load_requests,
-    &Counters::global_load_sectors, &Counters::global_load_bytes, &Counters::global_store_requests,
-    &Counters::global_store_sectors, &Counters::global_store_bytes, &Counters::global_atomic_requests,
-    &Counters::global_atomic_sectors, &Counters::ideal_global_load_sectors, &Counters::ideal_global_store_sectors,
-    &Counters::unique_load_sectors, &Counters::unique_store_sectors, &Counters::local_load_requests,
-    &Counters::local_load_sectors, &Counters::local_store_requests, &Counters::local_store_sectors,
-    &Counters::constant_requests, &Counters::shared_load_requests, &Counters::shared_load_wavefronts,
-    &Counters::shared_load_conflicts, &Counters::shared_store_requests, &Counters::shared_store_wavefronts,
-    &Counters::shared_store_conflicts, &Counters::shared_atomic_requests, &Counters::shared_bytes,
-    &Counters::barriers, &Counters::shuffles, &Counters::votes, &Counters::cp_async_requests,
-    &Counters::cp_async_bytes};
+constexpr std::uint64_t Counters::*kSums[] = {&Counters::warp_instructions,
+                                              &Counters::thread_instructions,
+                                              &Counters::thread_instructions_pred_on,
+                                              &Counters::warps_launched,
+                                              &Counters::blocks_launched,
+                                              &Counters::inst_fma,
+                                              &Counters::inst_alu,
+                                              &Counters::inst_xu,
+                                              &Counters::inst_fp64,
+                                              &Counters::inst_fp16,
+                                              &Counters::inst_tensor,
+                                              &Counters::inst_lsu,
+                                              &Counters::inst_control,
+                                              &Counters::inst_uniform,
+                                              &Counters::thread_fadd,
+                                              &Counters::thread_fmul,
+                                              &Counters::thread_ffma,
+                                              &Counters::thread_dadd,
+                                              &Counters::thread_dmul,
+                                              &Counters::thread_dfma,
+                                              &Counters::thread_hadd,
+                                              &Counters::thread_hmul,
+                                              &Counters::thread_hfma,
+                                              &Counters::tensor_flops,
+                                              &Counters::thread_integer,
+                                              &Counters::branches,
+                                              &Counters::divergent_branches,
+                                              &Counters::global_load_requests,
+                                              &Counters::global_load_sectors,
+                                              &Counters::global_load_bytes,
+                                              &Counters::global_store_requests,
+                                              &Counters::global_store_sectors,
+                                              &Counters::global_store_bytes,
+                                              &Counters::global_atomic_requests,
+                                              &Counters::global_atomic_sectors,
+                                              &Counters::ideal_global_load_sectors,
+                                              &Counters::ideal_global_store_sectors,
+                                              &Counters::unique_load_sectors,
+                                              &Counters::unique_store_sectors,
+                                              &Counters::local_load_requests,
+                                              &Counters::local_load_sectors,
+                                              &Counters::local_store_requests,
+                                              &Counters::local_store_sectors,
+                                              &Counters::constant_requests,
+                                              &Counters::shared_load_requests,
+                                              &Counters::shared_load_wavefronts,
+                                              &Counters::shared_load_conflicts,
+                                              &Counters::shared_store_requests,
+                                              &Counters::shared_store_wavefronts,
+                                              &Counters::shared_store_conflicts,
+                                              &Counters::shared_atomic_requests,
+                                              &Counters::shared_bytes,
+                                              &Counters::barriers,
+                                              &Counters::shuffles,
+                                              &Counters::votes,
+                                              &Counters::cp_async_requests,
+                                              &Counters::cp_async_bytes};
 constexpr std::uint64_t Counters::*kMaxima[] = {&Counters::max_warp_instructions_of_one_warp,
                                                 &Counters::max_global_loads_of_one_warp};
 constexpr std::uint64_t LineCounters::*kLineSums[] = {
-    &LineCounters::warp_instructions, &LineCounters::thread_instructions, &LineCounters::global_sectors,
-    &LineCounters::global_requests, &LineCounters::ideal_global_sectors, &LineCounters::shared_wavefronts,
-    &LineCounters::shared_requests, &LineCounters::shared_conflicts, &LineCounters::divergent_branches};
+    &LineCounters::warp_instructions, &LineCounters::thread_instructions,  &LineCounters::global_sectors,
+    &LineCounters::global_requests,   &LineCounters::ideal_global_sectors, &LineCounters::shared_wavefronts,
+    &LineCounters::shared_requests,   &LineCounters::shared_conflicts,     &LineCounters::divergent_branches};
 
-double ratio(std::uint64_t a, std::uint64_t b) { return b ? static_cast<double>(a) / static_cast<double>(b) : 0.0; }
+double ratio(std::uint64_t a, std::uint64_t b) {
+    return b ? static_cast<double>(a) / static_cast<double>(b) : 0.0;
+}
 
 }  // namespace
 
@@ -65,12 +106,16 @@ std::vector<Metric> metrics(const Counters& c) {
     const auto add = [&](const char* name, const char* unit, std::uint64_t value) {
         out.push_back({name, unit, static_cast<double>(value)});
     };
-    const auto add_ratio = [&](const char* name, std::uint64_t a, std::uint64_t b) { out.push_back({name, "", ratio(a, b)}); };
+    const auto add_ratio = [&](const char* name, std::uint64_t a, std::uint64_t b) {
+        out.push_back({name, "", ratio(a, b)});
+    };
     add("smsp__inst_executed.sum", "inst", c.warp_instructions);
     add("smsp__thread_inst_executed.sum", "inst", c.thread_instructions);
     add("smsp__thread_inst_executed_pred_on.sum", "inst", c.thread_instructions_pred_on);
-    add_ratio("smsp__thread_inst_executed_per_inst_executed.ratio", c.thread_instructions, c.warp_instructions);
-    add_ratio("smsp__thread_inst_executed_pred_on_per_inst_executed.ratio", c.thread_instructions_pred_on, c.warp_instructions);
+    add_ratio("smsp__thread_inst_executed_per_inst_executed.ratio", c.thread_instructions,
+              c.warp_instructions);
+    add_ratio("smsp__thread_inst_executed_pred_on_per_inst_executed.ratio", c.thread_instructions_pred_on,
+              c.warp_instructions);
     add("smsp__warps_launched.sum", "warp", c.warps_launched);
     add("sm__ctas_launched.sum", "block", c.blocks_launched);
     add("smsp__inst_executed_pipe_fma.sum", "inst", c.inst_fma);
@@ -100,18 +145,22 @@ std::vector<Metric> metrics(const Counters& c) {
     add("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sector", c.global_store_sectors);
     add("l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", "request", c.global_atomic_requests);
     add("l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sector", c.global_atomic_sectors);
-    add_ratio("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", c.global_load_sectors, c.global_load_requests);
-    add_ratio("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", c.global_store_sectors, c.global_store_requests);
+    add_ratio("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", c.global_load_sectors,
+              c.global_load_requests);
+    add_ratio("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", c.global_store_sectors,
+              c.global_store_requests);
     add("l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", "request", c.local_load_requests);
     add("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sector", c.local_load_sectors);
     add("l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", "request", c.local_store_requests);
     add("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector", c.local_store_sectors);
     add("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "", c.shared_load_wavefronts);
     add("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "", c.shared_store_wavefronts);
-    add("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "", c.shared_load_wavefronts + c.shared_store_wavefronts);
+    add("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "",
+        c.shared_load_wavefronts + c.shared_store_wavefronts);
     add("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "", c.shared_load_conflicts);
     add("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "", c.shared_store_conflicts);
-    add("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "", c.shared_load_conflicts + c.shared_store_conflicts);
+    add("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "",
+        c.shared_load_conflicts + c.shared_store_conflicts);
     add("smsp__inst_executed_op_shared_ld.sum", "inst", c.shared_load_requests);
     add("smsp__inst_executed_op_shared_st.sum", "inst", c.shared_store_requests);
     add("smsp__inst_executed_op_shared_atom.sum", "inst", c.shared_atomic_requests);

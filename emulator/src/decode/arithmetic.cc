@@ -62,9 +62,12 @@ bool add_sub(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
         out.flags |= flag::carry_out;
         if (!d.handler(out, in.opcode + "c" + bits_name(*t))) return false;
         if (in.operands.size() != 3) return d.fail("a different number of operands");
-        return d.destination(out, in.operands[0]) && d.append(out, d.carry_flag(), true) && d.sources(out, in, 1, 2, *t);
+        return d.destination(out, in.operands[0]) && d.append(out, d.carry_flag(), true) &&
+               d.sources(out, in, 1, 2, *t);
     }
-    if (is_16x2(*t)) return in.opcode == "add" && d.handler(out, in.opcode + name_of(*t)) && d.simple(out, in, *t, {*t, *t});
+    if (is_16x2(*t))
+        return in.opcode == "add" && d.handler(out, in.opcode + name_of(*t)) &&
+               d.simple(out, in, *t, {*t, *t});
     if (out.has(flag::sat)) {
         if (*t != Type::s32) return d.fail("this type with .sat");
         return d.handler(out, in.opcode + ".sat.s32") && d.simple(out, in, *t, {*t, *t});
@@ -80,17 +83,22 @@ bool add_sub_carry(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& 
     integer_work(out);
     if (in.operands.size() != 3) return d.fail("a different number of operands");
     return d.handler(out, in.opcode + bits_name(*t)) && d.destination(out, in.operands[0]) &&
-           (!out.has(flag::carry_out) || d.append(out, d.carry_flag(), true)) && d.sources(out, in, 1, 2, *t) &&
-           d.append(out, d.carry_flag(), false);
+           (!out.has(flag::carry_out) || d.append(out, d.carry_flag(), true)) &&
+           d.sources(out, in, 1, 2, *t) && d.append(out, d.carry_flag(), false);
 }
 
 Type doubled(Type t) {
     switch (t) {
-        case Type::u16: return Type::u32;
-        case Type::s16: return Type::s32;
-        case Type::u32: return Type::u64;
-        case Type::s32: return Type::s64;
-        default: return Type::none;
+        case Type::u16:
+            return Type::u32;
+        case Type::s16:
+            return Type::s32;
+        case Type::u32:
+            return Type::u64;
+        case Type::s32:
+            return Type::s64;
+        default:
+            return Type::none;
     }
 }
 
@@ -106,7 +114,8 @@ bool mul(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     }
     integer_work(out);
     if (!part || !is_integer(*t)) return d.fail("this form");
-    if (*part == "wide") return d.handler(out, "mul.wide" + typed_name(*t)) && d.simple(out, in, doubled(*t), {*t, *t});
+    if (*part == "wide")
+        return d.handler(out, "mul.wide" + typed_name(*t)) && d.simple(out, in, doubled(*t), {*t, *t});
     return d.handler(out, "mul." + *part + (*part == "lo" ? bits_name(*t) : typed_name(*t))) &&
            d.simple(out, in, *t, {*t, *t});
 }
@@ -133,8 +142,11 @@ bool mad(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  //
                (!carry_in || d.append(out, d.carry_flag(), false));
     }
     if (*part == "wide")
-        return d.handler(out, "mad.wide" + typed_name(*t)) && d.simple(out, in, doubled(*t), {*t, *t, doubled(*t)});
-    if (out.has(flag::sat)) return d.handler(out, "mad." + *part + ".sat" + typed_name(*t)) && d.simple(out, in, *t, {*t, *t, *t});
+        return d.handler(out, "mad.wide" + typed_name(*t)) &&
+               d.simple(out, in, doubled(*t), {*t, *t, doubled(*t)});
+    if (out.has(flag::sat))
+        return d.handler(out, "mad." + *part + ".sat" + typed_name(*t)) &&
+               d.simple(out, in, *t, {*t, *t, *t});
     return d.handler(out, "mad." + *part + (*part == "lo" ? bits_name(*t) : typed_name(*t))) &&
            d.simple(out, in, *t, {*t, *t, *t});
 }
@@ -184,7 +196,8 @@ bool minmax(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     if (*t == Type::f32 && in.operands.size() == 4)
         return d.handler(out, in.opcode + "3.f32") && d.simple(out, in, *t, {*t, *t, *t});
     if (is_integer(*t)) {
-        if (out.has(flag::relu)) return d.handler(out, in.opcode + ".relu" + typed_name(*t)) && d.simple(out, in, *t, {*t, *t});
+        if (out.has(flag::relu))
+            return d.handler(out, in.opcode + ".relu" + typed_name(*t)) && d.simple(out, in, *t, {*t, *t});
         return d.handler(out, in.opcode + typed_name(*t)) && d.simple(out, in, *t, {*t, *t});
     }
     return d.handler(out, in.opcode + name_of(*t)) && d.simple(out, in, *t, {*t, *t});
@@ -244,7 +257,8 @@ bool dot(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  //
     const auto a = m.type(), b = m.type();
     if (!a || !b) return d.fail("this form");
     integer_work(out);
-    return d.handler(out, name + typed_name(*a) + typed_name(*b)) && d.simple(out, in, Type::u32, {*a, *b, Type::u32});
+    return d.handler(out, name + typed_name(*a) + typed_name(*b)) &&
+           d.simple(out, in, Type::u32, {*a, *b, Type::u32});
 }
 
 }  // namespace

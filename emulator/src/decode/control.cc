@@ -46,7 +46,8 @@ bool call(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     m.take("uni");
     if (in.operands.empty()) return d.fail("this form");
     exec::CallSite site;
-    if (!pieces(d, in.call_returns, site.results) || !pieces(d, in.call_arguments, site.arguments)) return false;
+    if (!pieces(d, in.call_returns, site.results) || !pieces(d, in.call_arguments, site.arguments))
+        return false;
     if (const auto* symbol = std::get_if<ptx::Symbol>(&in.operands[0].value)) {
         if (symbol->variable || symbol->function < 0) return d.fail("this callee");
         site.function = symbol->function;
@@ -55,10 +56,12 @@ bool call(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
             for (const ptx::Variable& v : *list)
                 if (v.in_register) return d.fail("a function with .reg parameters");
         if (callee.is_extern) {
-            if (callee.name != "vprintf" && callee.name != "malloc" && callee.name != "free" && callee.name != "__assertfail")
+            if (callee.name != "vprintf" && callee.name != "malloc" && callee.name != "free" &&
+                callee.name != "__assertfail")
                 return d.fail("the external function `" + callee.name + "`");
             site.builtin = callee.name;
-        } else if (site.arguments.size() != callee.parameters.size() || site.results.size() > callee.returns.size()) {
+        } else if (site.arguments.size() != callee.parameters.size() ||
+                   site.results.size() > callee.returns.size()) {
             return d.fail("a call with other parameters than the function");
         }
     } else {
@@ -75,7 +78,8 @@ bool ret(Decoder& d, const ptx::Instruction&, Modifiers& m, Instr& out) {
 }
 bool exit_(Decoder&, const ptx::Instruction&, Modifiers&, Instr& out) { return control(out, Control::exit); }
 bool trap(Decoder&, const ptx::Instruction&, Modifiers&, Instr& out) { return control(out, Control::trap); }
-bool ignore(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  // brkpt pmevent griddepcontrol
+bool ignore(Decoder& d, const ptx::Instruction& in, Modifiers& m,
+            Instr& out) {  // brkpt pmevent griddepcontrol
     for (const std::string& modifier : in.modifiers) m.take(modifier);
     out.pipe = Pipe::control;
     return d.handler(out, "nothing");
@@ -113,7 +117,8 @@ bool bar(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     }
     const bool reduces = out.sub >= 2;
     const std::size_t left = in.operands.size() - next;
-    if (left < (reduces ? 2u : 1u) || left > (reduces ? 3u : 2u)) return d.fail("a different number of operands");
+    if (left < (reduces ? 2u : 1u) || left > (reduces ? 3u : 2u))
+        return d.fail("a different number of operands");
     if (!d.source(out, in.operands[next++], Type::u32)) return false;
     if (left == (reduces ? 3u : 2u)) {
         out.flags |= flag::explicit_count;

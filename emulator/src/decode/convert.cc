@@ -8,19 +8,36 @@ namespace flag = exec::flag;
 
 std::optional<std::uint8_t> kind_of(Type t) {
     switch (t) {
-        case Type::u8: case Type::b8: return 0;
-        case Type::s8: return 1;
-        case Type::u16: case Type::b16: return 2;
-        case Type::s16: return 3;
-        case Type::u32: case Type::b32: return 4;
-        case Type::s32: return 5;
-        case Type::u64: case Type::b64: return 6;
-        case Type::s64: return 7;
-        case Type::f16: return 8;
-        case Type::bf16: return 9;
-        case Type::f32: return 10;
-        case Type::f64: return 11;
-        default: return std::nullopt;
+        case Type::u8:
+        case Type::b8:
+            return 0;
+        case Type::s8:
+            return 1;
+        case Type::u16:
+        case Type::b16:
+            return 2;
+        case Type::s16:
+            return 3;
+        case Type::u32:
+        case Type::b32:
+            return 4;
+        case Type::s32:
+            return 5;
+        case Type::u64:
+        case Type::b64:
+            return 6;
+        case Type::s64:
+            return 7;
+        case Type::f16:
+            return 8;
+        case Type::bf16:
+            return 9;
+        case Type::f32:
+            return 10;
+        case Type::f64:
+            return 11;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -55,8 +72,10 @@ bool cvt(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     if (*to == Type::e4m3x2 || *to == Type::e5m2x2) {
         out.sub = *to == Type::e4m3x2 ? 0 : 1;
         if (!finite || *rounding != "rn") return d.fail("this form");
-        if (*from == Type::f32) return d.handler(out, "cvt.fp8.f32") && d.simple(out, in, Type::b16, {Type::f32, Type::f32});
-        if (*from == Type::f16x2) return d.handler(out, "cvt.fp8.f16x2") && d.simple(out, in, Type::b16, {Type::b32});
+        if (*from == Type::f32)
+            return d.handler(out, "cvt.fp8.f32") && d.simple(out, in, Type::b16, {Type::f32, Type::f32});
+        if (*from == Type::f16x2)
+            return d.handler(out, "cvt.fp8.f16x2") && d.simple(out, in, Type::b16, {Type::b32});
         return d.fail("these types");
     }
     if (*from == Type::e4m3x2 || *from == Type::e5m2x2) {
@@ -72,33 +91,41 @@ bool cvt(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     out.sub = *source_kind;
     out.sub2 = *result_kind;
     const bool from_float = out.sub >= 8, to_float = out.sub2 >= 8;
-    if (from_float && !to_float && !integral) return d.fail("a float to an integer without an integer rounding");
+    if (from_float && !to_float && !integral)
+        return d.fail("a float to an integer without an integer rounding");
     if (!from_float && !to_float && rounded) return d.fail("a rounding between integers");
     if (!from_float && to_float && !rounded) return d.fail("an integer to a float without a rounding");
-    if (from_float && to_float && out.sub2 < out.sub && !rounded) return d.fail("a narrowing without a rounding");
+    if (from_float && to_float && out.sub2 < out.sub && !rounded)
+        return d.fail("a narrowing without a rounding");
     out.imm = integral ? 1 : 0;
     if (finite && to_float) return d.fail("this form");
     if (from_float != to_float || out.sub == 11 || out.sub2 == 11) out.pipe = Pipe::xu;
 
     const auto* result = std::get_if<ptx::Register>(&in.operands.at(0).value);
-    const auto* operand = in.operands.size() == 2 ? std::get_if<ptx::Register>(&in.operands[1].value) : nullptr;
+    const auto* operand =
+        in.operands.size() == 2 ? std::get_if<ptx::Register>(&in.operands[1].value) : nullptr;
     const bool wide_result = result && ptx::file_of(result->type) == ptx::File::wide;
     const bool wide_source = operand && ptx::file_of(operand->type) == ptx::File::wide;
     out.size = result ? static_cast<std::uint8_t>(ptx::size_bytes(result->type)) : 4;
     std::string name = "cvt";
     const bool plain = !out.has(flag::sat | flag::relu);
     if (operand && result && plain) {
-        if (wide_result && !wide_source && out.sub == 4 && out.sub2 >= 6 && out.sub2 < 8) name = "cvt.u64.u32";
-        if (wide_result && !wide_source && out.sub == 5 && out.sub2 >= 6 && out.sub2 < 8) name = "cvt.s64.s32";
-        if (!wide_result && wide_source && out.size == 4 && (out.sub == 6 || out.sub == 7) && (out.sub2 == 4 || out.sub2 == 5))
+        if (wide_result && !wide_source && out.sub == 4 && out.sub2 >= 6 && out.sub2 < 8)
+            name = "cvt.u64.u32";
+        if (wide_result && !wide_source && out.sub == 5 && out.sub2 >= 6 && out.sub2 < 8)
+            name = "cvt.s64.s32";
+        if (!wide_result && wide_source && out.size == 4 && (out.sub == 6 || out.sub == 7) &&
+            (out.sub2 == 4 || out.sub2 == 5))
             name = "cvt.u32.u64";
         if (out.sub == 5 && out.sub2 == 10 && out.rounding == 0 && !wide_source) name = "cvt.rn.f32.s32";
         if (out.sub == 8 && out.sub2 == 10) name = "cvt.f32.f16";
         if (out.sub == 10 && out.sub2 == 8 && out.rounding == 0 && !integral) name = "cvt.rn.f16.f32";
         if (out.sub == 9 && out.sub2 == 10) name = "cvt.f32.bf16";
-        if (out.sub == 10 && out.sub2 == 9 && out.rounding == 0 && !integral && !out.has(flag::ftz)) name = "cvt.rn.bf16.f32";
+        if (out.sub == 10 && out.sub2 == 9 && out.rounding == 0 && !integral && !out.has(flag::ftz))
+            name = "cvt.rn.bf16.f32";
     }
-    if (operand && out.sub == 10 && out.sub2 == 10 && out.has(flag::sat) && !rounded) name = "cvt.sat.f32.f32";
+    if (operand && out.sub == 10 && out.sub2 == 10 && out.has(flag::sat) && !rounded)
+        name = "cvt.sat.f32.f32";
     return d.handler(out, name) && one_register(d, in, out, {operand ? Type::none : *from});
 }
 

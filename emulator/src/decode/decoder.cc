@@ -1,6 +1,7 @@
 #include "emulator/src/decode/decoder.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace emulator::decode {
@@ -38,27 +39,45 @@ std::string Modifiers::left() const {
 
 bool is_integer(Type type) {
     switch (type) {
-        case Type::u8: case Type::u16: case Type::u32: case Type::u64: case Type::s8: case Type::s16:
-        case Type::s32: case Type::s64: case Type::b8: case Type::b16: case Type::b32: case Type::b64: return true;
-        default: return false;
+        case Type::u8:
+        case Type::u16:
+        case Type::u32:
+        case Type::u64:
+        case Type::s8:
+        case Type::s16:
+        case Type::s32:
+        case Type::s64:
+        case Type::b8:
+        case Type::b16:
+        case Type::b32:
+        case Type::b64:
+            return true;
+        default:
+            return false;
     }
 }
 bool is_signed(Type type) {
     return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64;
 }
 std::string bits_name(Type type) { return ".b" + std::to_string(8 * ptx::size_bytes(type)); }
-std::string typed_name(Type type) { return (is_signed(type) ? ".s" : ".u") + std::to_string(8 * ptx::size_bytes(type)); }
+std::string typed_name(Type type) {
+    return (is_signed(type) ? ".s" : ".u") + std::to_string(8 * ptx::size_bytes(type));
+}
 std::optional<int> comparison(const std::string& name) {
     static const std::map<std::string, int> table = {
-        {"eq", 0}, {"ne", 1}, {"lt", 2}, {"le", 3}, {"gt", 4}, {"ge", 5}, {"lo", 2}, {"ls", 3}, {"hi", 4}, {"hs", 5},
-        {"equ", 6}, {"neu", 7}, {"ltu", 8}, {"leu", 9}, {"gtu", 10}, {"geu", 11}, {"num", 12}, {"nan", 13}};
+        {"eq", 0},  {"ne", 1},  {"lt", 2},   {"le", 3},   {"gt", 4},   {"ge", 5},
+        {"lo", 2},  {"ls", 3},  {"hi", 4},   {"hs", 5},   {"equ", 6},  {"neu", 7},
+        {"ltu", 8}, {"leu", 9}, {"gtu", 10}, {"geu", 11}, {"num", 12}, {"nan", 13}};
     const auto it = table.find(name);
     return it == table.end() ? std::nullopt : std::optional<int>(it->second);
 }
 
 Decoder::Decoder(const ptx::Module& module, std::int32_t number, exec::FunctionCode& out,
                  const VariableNumbers& variables)
-    : module(module), function(module.functions[static_cast<std::size_t>(number)]), code(out), variables_(variables) {
+    : module(module),
+      function(module.functions[static_cast<std::size_t>(number)]),
+      code(out),
+      variables_(variables) {
     code.name = function.name;
     code.is_kernel = function.is_kernel;
     code.narrow = function.narrow_registers;
@@ -173,8 +192,8 @@ bool Decoder::source(Instr& out, const ptx::Operand& operand, Type type) {
     if (const auto* reg = std::get_if<ptx::Register>(&operand.value)) {
         Slot slot = register_slot(*reg);
         if (type != Type::none && ptx::file_of(type) != ptx::file_of(reg->type))
-            return fail(std::string("operand of type ") + ptx::to_string(reg->type) + " where " + ptx::to_string(type) +
-                        " is expected");
+            return fail(std::string("operand of type ") + ptx::to_string(reg->type) + " where " +
+                        ptx::to_string(type) + " is expected");
         slot.negated = operand.negated;
         if (operand.negated && slot.base != Base::predicate) return fail("a negated register");
         if (!append(out, slot, false)) return false;
@@ -185,10 +204,12 @@ bool Decoder::source(Instr& out, const ptx::Operand& operand, Type type) {
         return true;
     }
     if (const auto* immediate = std::get_if<ptx::Immediate>(&operand.value)) {
-        if (type == Type::pred) return append(out, constant_predicate((immediate->bits != 0) != operand.negated), false);
+        if (type == Type::pred)
+            return append(out, constant_predicate((immediate->bits != 0) != operand.negated), false);
         std::uint64_t bits = immediate->bits;
         if (type == Type::f64 && immediate->is_float && !immediate->is_double)
-            bits = std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))));
+            bits = std::bit_cast<std::uint64_t>(
+                static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))));
         if (type != Type::f64 && type != Type::b64 && immediate->is_float && immediate->is_double)
             bits = std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(bits)));
         if ((type == Type::f64 || type == Type::f32) && !immediate->is_float) {
@@ -196,18 +217,21 @@ bool Decoder::source(Instr& out, const ptx::Operand& operand, Type type) {
             bits = type == Type::f64 ? std::bit_cast<std::uint64_t>(value)
                                      : std::bit_cast<std::uint32_t>(static_cast<float>(value));
         }
-        if (type != Type::none && ptx::file_of(type) == ptx::File::wide) return append(out, wide_constant(bits), false);
+        if (type != Type::none && ptx::file_of(type) == ptx::File::wide)
+            return append(out, wide_constant(bits), false);
         const std::uint32_t size = type == Type::none ? 4 : ptx::size_bytes(type);
         const std::uint32_t keep = size == 2 ? 0xffffu : size == 1 ? 0xffu : 0xffffffffu;
         return append(out, narrow_constant(static_cast<std::uint32_t>(bits) & keep), false);
     }
-    if (const auto* symbol_operand = std::get_if<ptx::Symbol>(&operand.value)) return symbol(out, *symbol_operand, type, 0);
+    if (const auto* symbol_operand = std::get_if<ptx::Symbol>(&operand.value))
+        return symbol(out, *symbol_operand, type, 0);
     if (std::holds_alternative<ptx::Special>(operand.value))
         return fail("a special register as an operand of something other than mov");
     return fail("an operand of this form");
 }
 
-bool Decoder::sources(Instr& out, const ptx::Instruction& in, std::size_t first, std::size_t count, Type type) {
+bool Decoder::sources(Instr& out, const ptx::Instruction& in, std::size_t first, std::size_t count,
+                      Type type) {
     for (std::size_t i = first; i < first + count; ++i) {
         if (i >= in.operands.size()) return fail("too few operands");
         if (!source(out, in.operands[i], type)) return false;
@@ -259,7 +283,8 @@ bool Decoder::symbol(Instr& out, const ptx::Symbol& symbol, Type type, std::int6
         relocation.kind = Relocation::Kind::parameter;
         relocation.index = static_cast<std::uint32_t>(symbol.variable->offset);
     } else if (symbol.variable->space == ptx::Space::shared) {
-        relocation.kind = symbol.variable->is_extern ? Relocation::Kind::dynamic_shared : Relocation::Kind::variable;
+        relocation.kind =
+            symbol.variable->is_extern ? Relocation::Kind::dynamic_shared : Relocation::Kind::variable;
         const auto it = variables_.find(symbol.variable);
         if (it == variables_.end()) return fail("an unknown variable");
         relocation.index = it->second;
@@ -330,7 +355,8 @@ bool Decoder::decode(const ptx::Instruction& in, Instr& out) {
         out.predicate_negated = in.predicate_negated;
     }
     if (!it->second(*this, in, modifiers, out)) return false;
-    if (const std::string rest = modifiers.left(); !rest.empty()) return fail("unknown modifier `." + rest + "`");
+    if (const std::string rest = modifiers.left(); !rest.empty())
+        return fail("unknown modifier `." + rest + "`");
     return true;
 }
 
@@ -401,6 +427,18 @@ std::variant<exec::Program, LoadError> decode_module(const ptx::Module& module) 
         code.decoded = true;
     }
     program.instructions.resize(program.text.size());
+    std::map<std::array<std::int32_t, 4>, std::uint32_t> lines;
+    for (std::size_t id = 0; id < program.text.size(); ++id) {
+        const ptx::Instruction* text = program.text[id];
+        std::array<std::int32_t, 4> key{-2, static_cast<std::int32_t>(id), 0,
+                                        0};  // no source line: its own place
+        if (text && text->source.line > 0) {
+            const ptx::Source& s = text->source;
+            key = {s.file, s.line, s.outer_file, s.outer_line};
+        }
+        program.places.push_back(
+            lines.try_emplace(key, static_cast<std::uint32_t>(lines.size())).first->second);
+    }
     for (const exec::FunctionCode& function : program.functions)
         for (const Instr& in : function.code) program.instructions[in.id] = &in;
     return program;

@@ -56,14 +56,16 @@ class Decoder {
     std::optional<std::int64_t> literal(const ptx::Operand& operand) const;  // an integer literal's value
     Slot scratch(bool wide);  // a register that nothing reads (for `_`)
     Slot scratch_predicate();
-    Slot carry_flag();            // CC.CF
+    Slot carry_flag();  // CC.CF
     Slot constant_predicate(bool value);
     bool append(Instr& out, const Slot& slot, bool is_destination);
-    // Where a .local, in-body .param or device-function .param variable lies in the frame; nothing: elsewhere.
+    // Where a .local, in-body .param or device-function .param variable lies in the frame; nothing:
+    // elsewhere.
     std::optional<std::int64_t> frame_offset(const ptx::Variable& variable) const;
     bool is_kernel_parameter(const ptx::Variable& variable) const;
     // Destinations (the first operand) and the rest as sources of these types.
-    bool simple(Instr& out, const ptx::Instruction& in, Type destination_type, std::initializer_list<Type> source_types);
+    bool simple(Instr& out, const ptx::Instruction& in, Type destination_type,
+                std::initializer_list<Type> source_types);
     Slot narrow_constant(std::uint32_t value);
     Slot wide_constant(std::uint64_t value);
 
@@ -106,10 +108,13 @@ void add_tensor(DecodeTable& table);  // emulator/src/tensor/
 // Shared by the families.
 bool is_integer(Type type);
 bool is_signed(Type type);
-std::string bits_name(Type type);   // ".b32" for u32, s32, b32, f32 ...
-std::string typed_name(Type type);  // ".u32" for b32 and u32, ".s32" for s32
+std::string bits_name(Type type);                        // ".b32" for u32, s32, b32, f32 ...
+std::string typed_name(Type type);                       // ".u32" for b32 and u32, ".s32" for s32
 std::optional<int> comparison(const std::string& name);  // eq 0 .. ge 5, equ 6 .. geu 11, num 12, nan 13
 
 std::variant<exec::Program, LoadError> decode_module(const ptx::Module& module);
+
+// Module variables that some instruction may store to (variable_use.cc).
+std::set<const ptx::Variable*> written_variables(const ptx::Module& module);
 
 }  // namespace emulator::decode

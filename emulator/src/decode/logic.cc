@@ -50,7 +50,8 @@ bool lop3(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     if (!table) return d.fail("a table that is not a literal");
     out.imm = *table & 0xff;
     integer_work(out);
-    return d.handler(out, "lop3") && d.destination(out, in.operands[0]) && d.sources(out, in, 1, 3, Type::b32);
+    return d.handler(out, "lop3") && d.destination(out, in.operands[0]) &&
+           d.sources(out, in, 1, 3, Type::b32);
 }
 bool field(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  // bfe bfi
     const auto t = m.type();
@@ -87,12 +88,13 @@ bool count(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  
     const auto t = m.type();
     if (!t || !is_integer(*t)) return d.fail("this type");
     integer_work(out);
-    return d.handler(out, in.opcode + bits_name(*t)) && d.simple(out, in, in.opcode == "brev" ? *t : Type::u32, {*t});
+    return d.handler(out, in.opcode + bits_name(*t)) &&
+           d.simple(out, in, in.opcode == "brev" ? *t : Type::u32, {*t});
 }
 
 bool take_comparison(Modifiers& m, Instr& out) {
-    for (const char* name : {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu",
-                             "gtu", "geu", "num", "nan"})
+    for (const char* name : {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu",
+                             "leu", "gtu", "geu", "num", "nan"})
         if (m.take(name)) {
             out.sub = static_cast<std::uint8_t>(*comparison(name));
             if (m.take("and")) out.sub2 = 1;
@@ -110,7 +112,9 @@ std::string compare_name(Type t) {
 bool compared(Decoder& d, const ptx::Instruction& in, Type t, Instr& out) {
     if (in.operands.size() != (out.sub2 ? 4u : 3u)) return d.fail("a different number of operands");
     if (is_integer(t) && out.sub > 5) return d.fail("this comparison of integers");
-    out.pipe = t == Type::f64 ? Pipe::fp64 : t == Type::f16 || t == Type::f16x2 || t == Type::bf16 || t == Type::bf16x2 ? Pipe::fp16 : Pipe::alu;
+    out.pipe = t == Type::f64                                                               ? Pipe::fp64
+               : t == Type::f16 || t == Type::f16x2 || t == Type::bf16 || t == Type::bf16x2 ? Pipe::fp16
+                                                                                            : Pipe::alu;
     if (is_integer(t)) out.work = Work::integer;
     return d.sources(out, in, 1, 2, t) && (!out.sub2 || d.source(out, in.operands[3], Type::pred));
 }
@@ -125,7 +129,8 @@ bool setp(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     } else if (!d.destination(out, in.operands[0])) {
         return false;
     }
-    if ((*t == Type::f16x2 || *t == Type::bf16x2) && out.destinations != 2) return d.fail("one predicate for a pair");
+    if ((*t == Type::f16x2 || *t == Type::bf16x2) && out.destinations != 2)
+        return d.fail("one predicate for a pair");
     return compared(d, in, *t, out);
 }
 bool set(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
@@ -134,12 +139,29 @@ bool set(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     if (!result || !t || in.operands.empty()) return d.fail("no type");
     const bool pair = *t == Type::f16x2 || *t == Type::bf16x2;
     switch (*result) {
-        case Type::u32: case Type::s32: case Type::b32: out.imm = pair ? 0xffff : 0xffffffffll; break;
-        case Type::u16: case Type::s16: case Type::b16: out.imm = 0xffff; break;
-        case Type::f32: out.imm = 0x3f800000; break;
-        case Type::f16: case Type::f16x2: out.imm = 0x3c00; break;
-        case Type::bf16: case Type::bf16x2: out.imm = 0x3f80; break;
-        default: return d.fail("this result type");
+        case Type::u32:
+        case Type::s32:
+        case Type::b32:
+            out.imm = pair ? 0xffff : 0xffffffffll;
+            break;
+        case Type::u16:
+        case Type::s16:
+        case Type::b16:
+            out.imm = 0xffff;
+            break;
+        case Type::f32:
+            out.imm = 0x3f800000;
+            break;
+        case Type::f16:
+        case Type::f16x2:
+            out.imm = 0x3c00;
+            break;
+        case Type::bf16:
+        case Type::bf16x2:
+            out.imm = 0x3f80;
+            break;
+        default:
+            return d.fail("this result type");
     }
     return d.handler(out, pair ? std::string("set2.") + ptx::to_string(*t) : compare_name(*t)) &&
            d.destination(out, in.operands[0]) && compared(d, in, *t, out);
@@ -149,7 +171,9 @@ bool selp(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     if (!t) return d.fail("no type");
     out.pipe = Pipe::alu;
     out.flags |= flag::selects;
-    return d.handler(out, *t == Type::pred ? "selp.pred" : ptx::file_of(*t) == ptx::File::wide ? "selp.wide" : "selp.narrow") &&
+    return d.handler(out, *t == Type::pred                      ? "selp.pred"
+                          : ptx::file_of(*t) == ptx::File::wide ? "selp.wide"
+                                                                : "selp.narrow") &&
            d.simple(out, in, *t, {*t, *t, Type::pred});
 }
 bool slct(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
@@ -159,6 +183,24 @@ bool slct(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     out.sub = *c == Type::f32 ? 1 : 0;
     out.pipe = Pipe::alu;
     return d.handler(out, "slct" + bits_name(*t)) && d.simple(out, in, *t, {*t, *t, *c});
+}
+
+// vadd2 vadd4 and their kin, all lanes selected.
+bool video(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
+    static const std::map<std::string, int> operations = {{"vadd", 0},     {"vsub", 1}, {"vavrg", 2},
+                                                          {"vabsdiff", 3}, {"vmin", 4}, {"vmax", 5}};
+    out.imm = operations.at(in.opcode.substr(0, in.opcode.size() - 1));
+    out.vector = static_cast<std::uint8_t>(in.opcode.back() - '0');
+    const auto r = m.type(), a = m.type(), b = m.type();
+    if (!r || !a || !b) return d.fail("this form");
+    out.sub = static_cast<std::uint8_t>((is_signed(*a) ? 1 : 0) | (is_signed(*b) ? 2 : 0) |
+                                        (is_signed(*r) ? 4 : 0));
+    if (m.take("sat")) out.flags |= flag::sat;
+    if (m.take("add")) out.flags |= flag::reduction;
+    for (const ptx::Operand& operand : in.operands)
+        if (!operand.selector.empty()) return d.fail("a selection of lanes");
+    integer_work(out);
+    return d.handler(out, "video") && d.simple(out, in, Type::u32, {Type::u32, Type::u32, Type::u32});
 }
 
 }  // namespace
@@ -174,6 +216,8 @@ void add_logic(DecodeTable& t) {
     t["bmsk"] = bmsk;
     t["szext"] = szext;
     t["brev"] = t["clz"] = t["popc"] = count;
+    for (const char* name : {"vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax"})
+        t[std::string(name) + "2"] = t[std::string(name) + "4"] = video;
     t["setp"] = setp;
     t["set"] = set;
     t["selp"] = selp;

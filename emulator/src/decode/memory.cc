@@ -21,7 +21,8 @@ bool take_hints(Modifiers& m) {
     m.take_any({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
     m.take("nc");
     m.take("unified");
-    m.take_any({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"});
+    m.take_any(
+        {"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"});
     m.take_any({"L2::evict_normal", "L2::evict_first", "L2::evict_last"});
     m.take_any({"L2::64B", "L2::128B", "L2::256B"});
     return m.take("L2::cache_hint");
@@ -39,11 +40,16 @@ void take_semantics(Modifiers& m, Instr& out) {
 
 const char* space_name(Space space) {
     switch (space) {
-        case Space::global: return ".global";
-        case Space::shared: return ".shared";
-        case Space::local: return ".local";
-        case Space::constant: return ".constant";
-        default: return ".generic";
+        case Space::global:
+            return ".global";
+        case Space::shared:
+            return ".shared";
+        case Space::local:
+            return ".local";
+        case Space::constant:
+            return ".constant";
+        default:
+            return ".generic";
     }
 }
 
@@ -91,7 +97,8 @@ bool load_store(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out
     const ptx::Operand &data = in.operands[load ? 0 : 1], &place = in.operands[load ? 1 : 0];
     bool argument = false;
     if (out.space == Space::param && !param_space(d, place, load, out, argument)) return false;
-    if (const auto* reg = std::get_if<ptx::Register>(&data.value); reg && load && ptx::size_bytes(reg->type) == 2)
+    if (const auto* reg = std::get_if<ptx::Register>(&data.value);
+        reg && load && ptx::size_bytes(reg->type) == 2)
         out.flags |= flag::narrow_gap;
     if (load) {
         out.flags |= flag::loads;
@@ -114,7 +121,8 @@ bool load_store(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out
         if (!d.source(out, data, Type::none)) return false;
     } else if (list) {
         for (const ptx::Operand& element : list->elements)
-            if (!d.source(out, element, std::holds_alternative<ptx::Register>(element.value) ? Type::none : literal_type))
+            if (!d.source(out, element,
+                          std::holds_alternative<ptx::Register>(element.value) ? Type::none : literal_type))
                 return false;
     } else if (!d.source(out, data, literal_type)) {
         return false;
@@ -129,8 +137,10 @@ bool atomic(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) { 
     take_semantics(m, out);
     out.flags |= flag::is_volatile | flag::loads;
     out.space = take_space(m);
-    if (out.space != Space::global && out.space != Space::shared && out.space != Space::generic) return d.fail("this space");
-    static const char* const operations[] = {"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"};
+    if (out.space != Space::global && out.space != Space::shared && out.space != Space::generic)
+        return d.fail("this space");
+    static const char* const operations[] = {"add", "min",  "max", "and", "or",
+                                             "xor", "exch", "cas", "inc", "dec"};
     bool found = false;
     for (std::uint8_t i = 0; i < 10; ++i)
         if (m.take(operations[i])) {
@@ -144,9 +154,9 @@ bool atomic(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) { 
     const auto t = m.type();
     if (!t) return d.fail("no type");
     static const std::map<Type, std::uint8_t> kinds = {
-        {Type::u32, 0}, {Type::b32, 0}, {Type::s32, 1}, {Type::u64, 2}, {Type::b64, 2}, {Type::s64, 3}, {Type::f32, 4},
-        {Type::f64, 5}, {Type::f16, 6}, {Type::bf16, 7}, {Type::f16x2, 8}, {Type::bf16x2, 9}, {Type::b16, 10},
-        {Type::u16, 10}, {Type::b128, 11}};
+        {Type::u32, 0},   {Type::b32, 0},    {Type::s32, 1},  {Type::u64, 2},  {Type::b64, 2},
+        {Type::s64, 3},   {Type::f32, 4},    {Type::f64, 5},  {Type::f16, 6},  {Type::bf16, 7},
+        {Type::f16x2, 8}, {Type::bf16x2, 9}, {Type::b16, 10}, {Type::u16, 10}, {Type::b128, 11}};
     const auto kind = kinds.find(*t);
     if (kind == kinds.end()) return d.fail("this type");
     out.sub2 = kind->second;
@@ -159,7 +169,8 @@ bool atomic(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) { 
     out.vector = vector ? static_cast<std::uint8_t>((*vector)[1] - '0') : 1;
     out.pipe = Pipe::lsu;
     const std::size_t values = out.sub == 7 ? 2 : 1;
-    if (in.operands.size() != (red ? 1u : 2u) + values + (policy ? 1u : 0u)) return d.fail("a different number of operands");
+    if (in.operands.size() != (red ? 1u : 2u) + values + (policy ? 1u : 0u))
+        return d.fail("a different number of operands");
     std::size_t next = 0;
     if (!red) {
         if (std::holds_alternative<ptx::Sink>(in.operands[0].value)) {
@@ -177,6 +188,14 @@ bool atomic(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) { 
 bool cp(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     if (!m.take("async")) return d.fail("this form");
     out.pipe = Pipe::lsu;
+    if (m.take("mbarrier")) {
+        if (!m.take("arrive")) return d.fail("this form");
+        out.sub = m.take("noinc") ? 1 : 0;
+        m.take_any({"shared", "shared::cta"});
+        m.take("b64");
+        return in.operands.size() == 1 && d.handler(out, "cp.async.mbarrier.arrive") &&
+               d.address(out, in.operands[0]);
+    }
     if (m.take("commit_group")) return d.handler(out, "cp.async.commit_group");
     if (m.take("wait_all")) return d.handler(out, "cp.async.wait_all");
     if (m.take("wait_group")) {
@@ -187,14 +206,16 @@ bool cp(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     }
     const bool cg = m.take("cg");
     if (!cg && !m.take("ca")) return d.fail("this form");
-    if (!m.take("shared") && !m.take("shared::cta") && !m.take("shared::cluster")) return d.fail("this space");
+    if (!m.take("shared") && !m.take("shared::cta") && !m.take("shared::cluster"))
+        return d.fail("this space");
     if (!m.take("global")) return d.fail("this space");
     m.take_any({"L2::64B", "L2::128B", "L2::256B"});
     const bool policy = m.take("L2::cache_hint");
     const std::size_t count = in.operands.size() - (policy ? 1 : 0);
     if (count < 3 || count > 4) return d.fail("this form");
     const auto bytes = d.literal(in.operands[2]);
-    if (!bytes || (*bytes != 4 && *bytes != 8 && *bytes != 16) || (cg && *bytes != 16)) return d.fail("this size");
+    if (!bytes || (*bytes != 4 && *bytes != 8 && *bytes != 16) || (cg && *bytes != 16))
+        return d.fail("this size");
     if (!d.handler(out, "cp.async") || !d.address(out, in.operands[0])) return false;
     const std::int64_t shared_offset = out.imm;
     if (!d.address(out, in.operands[1])) return false;
@@ -211,6 +232,50 @@ bool cp(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
         if (!d.source(out, in.operands[3], ignore ? Type::pred : Type::u32)) return false;
     }
     return true;
+}
+
+bool mbarrier(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
+    out.pipe = Pipe::lsu;
+    const std::string operation = m.take_any({"init", "inval", "arrive", "arrive_drop", "expect_tx",
+                                              "complete_tx", "test_wait", "try_wait", "pending_count"})
+                                      .value_or("");
+    m.take("noComplete");
+    m.take_any({"release", "acquire", "relaxed"});
+    m.take_any({"cta"});
+    m.take_any({"shared", "shared::cta"});
+    if (!m.take("b64")) return d.fail("this form");
+    const std::size_t n = in.operands.size();
+    if (operation == "init")
+        return n == 2 && d.handler(out, "mbarrier.init") && d.address(out, in.operands[0]) &&
+               d.source(out, in.operands[1], Type::u32);
+    if (operation == "inval")
+        return n == 1 && d.handler(out, "mbarrier.inval") && d.address(out, in.operands[0]);
+    if (operation == "pending_count")
+        return d.handler(out, "mbarrier.pending_count") && d.simple(out, in, Type::u32, {Type::b64});
+    if (operation == "test_wait" || operation == "try_wait") {
+        out.sub = m.take("parity") ? 1 : 0;
+        if (n != 3 && !(n == 4 && operation == "try_wait")) return d.fail("a different number of operands");
+        return d.handler(out, "mbarrier.test") && d.destination(out, in.operands[0]) &&
+               d.address(out, in.operands[1]) &&
+               d.source(out, in.operands[2], out.sub ? Type::u32 : Type::b64);
+    }
+    if (operation.empty()) return d.fail("this form");
+    out.sub = operation == "arrive" ? 0 : operation == "arrive_drop" ? 1 : operation == "expect_tx" ? 2 : 3;
+    if (out.sub <= 1 && m.take("expect_tx")) out.sub2 |= 2;
+    std::size_t next = 0;
+    if (out.sub <= 1 && n > 0 && !std::holds_alternative<ptx::Address>(in.operands[0].value)) {
+        if (!std::holds_alternative<ptx::Sink>(in.operands[0].value) && !d.destination(out, in.operands[0]))
+            return false;
+        next = 1;
+    }
+    if (n <= next || !d.handler(out, "mbarrier.arrive") || !d.address(out, in.operands[next]))
+        return d.fail("this form");
+    if (n == next + 2) {
+        out.sub2 |= 1;
+        return d.source(out, in.operands[next + 1], Type::u32);
+    }
+    return n == next + 1 && (out.sub <= 1 && !(out.sub2 & 2)) ? true
+                                                              : d.fail("a different number of operands");
 }
 
 bool fence(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  // membar fence
@@ -231,7 +296,8 @@ bool hint(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  /
 bool createpolicy(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     for (const std::string& modifier : in.modifiers) m.take(modifier);
     if (in.operands.empty()) return d.fail("this form");
-    return d.handler(out, "mov.wide") && d.destination(out, in.operands[0]) && d.append(out, d.wide_constant(0), false);
+    return d.handler(out, "mov.wide") && d.destination(out, in.operands[0]) &&
+           d.append(out, d.wide_constant(0), false);
 }
 
 }  // namespace
@@ -240,6 +306,7 @@ void add_memory(DecodeTable& t) {
     t["ld"] = t["st"] = t["ldu"] = load_store;
     t["atom"] = t["red"] = atomic;
     t["cp"] = cp;
+    t["mbarrier"] = mbarrier;
     t["membar"] = t["fence"] = fence;
     for (const char* name : {"prefetch", "prefetchu", "applypriority", "discard"}) t[name] = hint;
     t["createpolicy"] = createpolicy;

@@ -7,22 +7,34 @@ namespace {
 
 using exec::SpecialRegister;
 
-std::optional<SpecialRegister> special_register(const std::string& name, int component, std::int64_t& number) {
+std::optional<SpecialRegister> special_register(const std::string& name, int component,
+                                                std::int64_t& number) {
     static const std::map<std::string, SpecialRegister> vectors = {
-        {"tid", SpecialRegister::tid_x}, {"ntid", SpecialRegister::ntid_x}, {"ctaid", SpecialRegister::ctaid_x},
-        {"nctaid", SpecialRegister::nctaid_x}, {"clusterid", SpecialRegister::ctaid_x},
-        {"nclusterid", SpecialRegister::nctaid_x}};
+        {"tid", SpecialRegister::tid_x},         {"ntid", SpecialRegister::ntid_x},
+        {"ctaid", SpecialRegister::ctaid_x},     {"nctaid", SpecialRegister::nctaid_x},
+        {"clusterid", SpecialRegister::ctaid_x}, {"nclusterid", SpecialRegister::nctaid_x}};
     static const std::map<std::string, SpecialRegister> scalars = {
-        {"laneid", SpecialRegister::laneid}, {"warpid", SpecialRegister::warpid}, {"nwarpid", SpecialRegister::nwarpid},
-        {"smid", SpecialRegister::smid}, {"nsmid", SpecialRegister::nsmid}, {"gridid", SpecialRegister::gridid},
-        {"lanemask_eq", SpecialRegister::lanemask_eq}, {"lanemask_le", SpecialRegister::lanemask_le},
-        {"lanemask_lt", SpecialRegister::lanemask_lt}, {"lanemask_ge", SpecialRegister::lanemask_ge},
-        {"lanemask_gt", SpecialRegister::lanemask_gt}, {"clock", SpecialRegister::clock},
-        {"clock_hi", SpecialRegister::clock_hi}, {"clock64", SpecialRegister::clock64},
-        {"globaltimer", SpecialRegister::globaltimer}, {"globaltimer_lo", SpecialRegister::globaltimer_lo},
-        {"globaltimer_hi", SpecialRegister::globaltimer_hi}, {"total_smem_size", SpecialRegister::total_smem_size},
+        {"laneid", SpecialRegister::laneid},
+        {"warpid", SpecialRegister::warpid},
+        {"nwarpid", SpecialRegister::nwarpid},
+        {"smid", SpecialRegister::smid},
+        {"nsmid", SpecialRegister::nsmid},
+        {"gridid", SpecialRegister::gridid},
+        {"lanemask_eq", SpecialRegister::lanemask_eq},
+        {"lanemask_le", SpecialRegister::lanemask_le},
+        {"lanemask_lt", SpecialRegister::lanemask_lt},
+        {"lanemask_ge", SpecialRegister::lanemask_ge},
+        {"lanemask_gt", SpecialRegister::lanemask_gt},
+        {"clock", SpecialRegister::clock},
+        {"clock_hi", SpecialRegister::clock_hi},
+        {"clock64", SpecialRegister::clock64},
+        {"globaltimer", SpecialRegister::globaltimer},
+        {"globaltimer_lo", SpecialRegister::globaltimer_lo},
+        {"globaltimer_hi", SpecialRegister::globaltimer_hi},
+        {"total_smem_size", SpecialRegister::total_smem_size},
         {"dynamic_smem_size", SpecialRegister::dynamic_smem_size},
-        {"cluster_ctarank", SpecialRegister::zero}, {"cluster_nctarank", SpecialRegister::one},
+        {"cluster_ctarank", SpecialRegister::zero},
+        {"cluster_nctarank", SpecialRegister::one},
         {"is_explicit_cluster", SpecialRegister::zero}};
     if (const auto it = vectors.find(name); it != vectors.end() && component < 3)
         return static_cast<SpecialRegister>(static_cast<int>(it->second) + component);
@@ -61,20 +73,24 @@ bool mov(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
         return d.handler(out, "special") && d.destination(out, to);
     }
     const std::uint32_t bytes = ptx::size_bytes(*t);
-    const auto *to_vector = std::get_if<ptx::Vector>(&to.value), *from_vector = std::get_if<ptx::Vector>(&from.value);
+    const auto *to_vector = std::get_if<ptx::Vector>(&to.value),
+               *from_vector = std::get_if<ptx::Vector>(&from.value);
     if (to_vector || from_vector) {
         const auto& elements = (to_vector ? to_vector : from_vector)->elements;
         if (elements.empty() || (to_vector && from_vector)) return d.fail("this form");
         out.size = static_cast<std::uint8_t>(bytes / elements.size());
         if (out.size != 1 && out.size != 2 && out.size != 4 && out.size != 8) return d.fail("this form");
         for (const ptx::Operand& element : elements)
-            if (const std::uint32_t b = operand_bytes(element); b != 0 && b != out.size) return d.fail("elements of another size");
+            if (const std::uint32_t b = operand_bytes(element); b != 0 && b != out.size)
+                return d.fail("elements of another size");
         const Type element_type = out.size == 8 ? Type::b64 : out.size == 4 ? Type::b32 : Type::b16;
-        if (*t == Type::b128) return d.handler(out, "mov.each") && d.destination(out, to) && d.source(out, from, Type::b64);
+        if (*t == Type::b128)
+            return d.handler(out, "mov.each") && d.destination(out, to) && d.source(out, from, Type::b64);
         return d.handler(out, to_vector ? "unpack" : "pack") && d.destination(out, to) &&
                d.source(out, from, to_vector ? *t : element_type);
     }
-    if (*t == Type::b128) return d.handler(out, "mov.each") && d.destination(out, to) && d.source(out, from, Type::b64);
+    if (*t == Type::b128)
+        return d.handler(out, "mov.each") && d.destination(out, to) && d.source(out, from, Type::b64);
     if (const auto* symbol = std::get_if<ptx::Symbol>(&from.value); symbol && symbol->variable)
         if (const auto at = d.frame_offset(*symbol->variable)) {
             out.imm = *at + symbol->addend;
@@ -85,9 +101,12 @@ bool mov(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
 
 bool cvta(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     out.sub = m.take("to") ? 1 : 0;
-    const auto space = m.take_any({"global", "shared", "shared::cta", "local", "const", "param", "param::entry"});
+    const auto space =
+        m.take_any({"global", "shared", "shared::cta", "local", "const", "param", "param::entry"});
     if (!space) return d.fail("this space");
-    out.space = space->starts_with("shared") ? ptx::Space::shared : *space == "local" ? ptx::Space::local : ptx::Space::global;
+    out.space = space->starts_with("shared") ? ptx::Space::shared
+                : *space == "local"          ? ptx::Space::local
+                                             : ptx::Space::global;
     const auto t = m.type();
     if (!t || in.operands.size() != 2) return d.fail("this form");
     if (const auto* symbol = std::get_if<ptx::Symbol>(&in.operands[1].value); symbol && symbol->variable)
@@ -97,7 +116,8 @@ bool cvta(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     return d.handler(out, "cvta") && d.simple(out, in, *t, {*t});
 }
 bool isspacep(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
-    const auto space = m.take_any({"global", "shared::cta", "shared::cluster", "shared", "local", "const", "param", "param::entry"});
+    const auto space = m.take_any(
+        {"global", "shared::cta", "shared::cluster", "shared", "local", "const", "param", "param::entry"});
     if (!space) return d.fail("this space");
     out.space = space->starts_with("shared")  ? ptx::Space::shared
                 : *space == "local"           ? ptx::Space::local

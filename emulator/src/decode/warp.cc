@@ -24,7 +24,8 @@ bool shfl(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     if (!found || m.type() != Type::b32 || in.operands.size() != 5) return d.fail("this form");
     collective(out);
     out.flags = (out.flags & ~flag::cross_lane) | flag::loads;  // tracks undefined lanes itself
-    return d.handler(out, "shfl") && d.destination(out, in.operands[0]) && d.sources(out, in, 1, 4, Type::b32);
+    return d.handler(out, "shfl") && d.destination(out, in.operands[0]) &&
+           d.sources(out, in, 1, 4, Type::b32);
 }
 bool vote(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     if (!m.take("sync")) return d.fail("a vote without .sync");
@@ -39,8 +40,8 @@ bool vote(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     if (!found || !t || in.operands.size() != 3) return d.fail("this form");
     collective(out);
     out.pipe = Pipe::alu;
-    return d.handler(out, "vote") && d.destination(out, in.operands[0]) && d.source(out, in.operands[1], Type::pred) &&
-           d.source(out, in.operands[2], Type::b32);
+    return d.handler(out, "vote") && d.destination(out, in.operands[0]) &&
+           d.source(out, in.operands[1], Type::pred) && d.source(out, in.operands[2], Type::b32);
 }
 bool match(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     const auto mode = m.take_any({"any", "all"});
@@ -73,9 +74,11 @@ bool elect(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
         ptx::Operand only = in.operands[0];
         only.value = *in.operands[0].pair;
         only.pair.reset();
-        return d.handler(out, "elect") && d.destination(out, only) && d.source(out, in.operands[1], Type::b32);
+        return d.handler(out, "elect") && d.destination(out, only) &&
+               d.source(out, in.operands[1], Type::b32);
     }
-    return d.handler(out, "elect") && d.destination(out, in.operands[0]) && d.source(out, in.operands[1], Type::b32);
+    return d.handler(out, "elect") && d.destination(out, in.operands[0]) &&
+           d.source(out, in.operands[1], Type::b32);
 }
 bool activemask(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     if (m.type() != Type::b32 || in.operands.size() != 1) return d.fail("this form");

@@ -25,12 +25,24 @@ void approx1(Warp& w, const Instr& in, Mask exec, F f) {
     put(narrow(w, in.destination(0)), r, exec);
 }
 
-void ex2(Warp& w, const Instr& in, Mask exec) { approx1(w, in, exec, [](double x) { return exp2_of(x); }); }
-void lg2(Warp& w, const Instr& in, Mask exec) { approx1(w, in, exec, [](double x) { return log2_of(x); }); }
-void sin_(Warp& w, const Instr& in, Mask exec) { approx1(w, in, exec, [](double x) { return sine_of(x, 0); }); }
-void cos_(Warp& w, const Instr& in, Mask exec) { approx1(w, in, exec, [](double x) { return sine_of(x, 1); }); }
-void tanh_(Warp& w, const Instr& in, Mask exec) { approx1(w, in, exec, [](double x) { return tanh_of(x); }); }
-void rcp(Warp& w, const Instr& in, Mask exec) { approx1(w, in, exec, [](double x) { return 1.0 / x; }); }
+void ex2(Warp& w, const Instr& in, Mask exec) {
+    approx1(w, in, exec, [](double x) { return exp2_of(x); });
+}
+void lg2(Warp& w, const Instr& in, Mask exec) {
+    approx1(w, in, exec, [](double x) { return log2_of(x); });
+}
+void sin_(Warp& w, const Instr& in, Mask exec) {
+    approx1(w, in, exec, [](double x) { return sine_of(x, 0); });
+}
+void cos_(Warp& w, const Instr& in, Mask exec) {
+    approx1(w, in, exec, [](double x) { return sine_of(x, 1); });
+}
+void tanh_(Warp& w, const Instr& in, Mask exec) {
+    approx1(w, in, exec, [](double x) { return tanh_of(x); });
+}
+void rcp(Warp& w, const Instr& in, Mask exec) {
+    approx1(w, in, exec, [](double x) { return 1.0 / x; });
+}
 void rsqrt(Warp& w, const Instr& in, Mask exec) {
     approx1(w, in, exec, [](double x) { return 1.0 / __builtin_sqrt(x); });
 }
@@ -78,9 +90,17 @@ void approx64(Warp& w, const Instr& in, Mask exec) {
 }
 
 const HandlerEntry entries[] = {
-    {"ex2.approx.f32", ex2}, {"lg2.approx.f32", lg2}, {"sin.approx.f32", sin_}, {"cos.approx.f32", cos_},
-    {"tanh.approx.f32", tanh_}, {"rcp.approx.f32", rcp}, {"rsqrt.approx.f32", rsqrt}, {"sqrt.approx.f32", sqrt_},
-    {"div.approx.f32", div}, {"rcp.approx.f64", approx64<false>}, {"rsqrt.approx.f64", approx64<true>},
+    {"ex2.approx.f32", ex2},
+    {"lg2.approx.f32", lg2},
+    {"sin.approx.f32", sin_},
+    {"cos.approx.f32", cos_},
+    {"tanh.approx.f32", tanh_},
+    {"rcp.approx.f32", rcp},
+    {"rsqrt.approx.f32", rsqrt},
+    {"sqrt.approx.f32", sqrt_},
+    {"div.approx.f32", div},
+    {"rcp.approx.f64", approx64<false>},
+    {"rsqrt.approx.f64", approx64<true>},
 };
 
 }  // namespace

@@ -68,7 +68,8 @@ void copy(Warp& w, const Instr& in, Mask exec) {
             Buffer* b = launch.memory->at(from[i]);
             if (launch.check_races && b->shadow)
                 races::global_access(w, in, Mask{1} << i, *b, from, take[i], races::Kind::read);
-            if (launch.check_initialised && b->track_initialised && !b->is_written(from[i] - b->address, take[i]))
+            if (launch.check_initialised && b->track_initialised &&
+                !b->is_written(from[i] - b->address, take[i]))
                 c.undefined = true;
             std::memcpy(c.data.data(), b->data() + (from[i] - b->address), take[i]);
         }
@@ -76,7 +77,8 @@ void copy(Warp& w, const Instr& in, Mask exec) {
         w.open_group.copies.push_back(c);
         w.open_group.lanes |= Mask{1} << i;
     });
-    if (launch.check_races) races::shared_access(w, in, exec, to, bytes, races::Kind::write, races::kUnknownData, 0);
+    if (launch.check_races)
+        races::shared_access(w, in, exec, to, bytes, races::Kind::write, races::kUnknownData, 0);
 }
 
 void land(Warp& w, AsyncGroup& group, Mask lanes) {
@@ -86,7 +88,8 @@ void land(Warp& w, AsyncGroup& group, Mask lanes) {
         if (launch.check_races) {
             u64 address[kLanes] = {};
             address[c.lane] = c.destination;
-            races::shared_access(w, *c.instr, Mask{1} << c.lane, address, c.bytes, races::Kind::write, c.data.data(), 0);
+            races::shared_access(w, *c.instr, Mask{1} << c.lane, address, c.bytes, races::Kind::write,
+                                 c.data.data(), 0);
         }
         std::memcpy(w.block->shared + c.destination, c.data.data(), c.bytes);
         if (!c.undefined) set_bits(w.block->shared_written, c.destination, c.bytes);
@@ -121,18 +124,22 @@ void wait_group(Warp& w, const Instr& in, Mask exec) {
     });
     std::erase_if(w.groups, [](const AsyncGroup& g) { return g.lanes == 0; });
 }
-void wait_all(Warp& w, const Instr&, Mask exec) {
-    for (AsyncGroup& g : w.groups) land(w, g, exec);
-    land(w, w.open_group, exec);
-    std::erase_if(w.groups, [](const AsyncGroup& g) { return g.lanes == 0; });
-}
+void wait_all(Warp& w, const Instr&, Mask exec) { land_copies(w, exec); }
 
 const HandlerEntry entries[] = {
-    {"cp.async", copy}, {"cp.async.commit_group", commit}, {"cp.async.wait_group", wait_group},
+    {"cp.async", copy},
+    {"cp.async.commit_group", commit},
+    {"cp.async.wait_group", wait_group},
     {"cp.async.wait_all", wait_all},
 };
 
 }  // namespace
+
+void land_copies(Warp& w, Mask lanes) {
+    for (AsyncGroup& g : w.groups) land(w, g, lanes);
+    land(w, w.open_group, lanes);
+    std::erase_if(w.groups, [](const AsyncGroup& g) { return g.lanes == 0; });
+}
 
 HandlerTable async_handlers() { return {entries, sizeof(entries) / sizeof(entries[0])}; }
 

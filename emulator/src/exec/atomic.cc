@@ -23,22 +23,33 @@ u64 half_op(int op, u64 old, u64 value, bool bf) {
 
 u64 apply(int op, int kind, bool ftz, u64 old, u64 v, u64 c) {
     switch (op) {
-        case 6: return v;
-        case 7: return old == v ? c : old;
-        case 3: return old & v;
-        case 4: return old | v;
-        case 5: return old ^ v;
-        case 8: return static_cast<u32>(old) >= static_cast<u32>(v) ? 0 : old + 1;
-        case 9: return old == 0 || static_cast<u32>(old) > static_cast<u32>(v) ? v : old - 1;
-        default: break;
+        case 6:
+            return v;
+        case 7:
+            return old == v ? c : old;
+        case 3:
+            return old & v;
+        case 4:
+            return old | v;
+        case 5:
+            return old ^ v;
+        case 8:
+            return static_cast<u32>(old) >= static_cast<u32>(v) ? 0 : old + 1;
+        case 9:
+            return old == 0 || static_cast<u32>(old) > static_cast<u32>(v) ? v : old - 1;
+        default:
+            break;
     }
     switch (kind) {
-        case 0: return op == 0 ? static_cast<u32>(old + v) : op == 1 ? std::min(old, v) : std::max(old, v);
+        case 0:
+            return op == 0 ? static_cast<u32>(old + v) : op == 1 ? std::min(old, v) : std::max(old, v);
         case 1: {
             const s32 a = static_cast<s32>(old), b = static_cast<s32>(v);
-            return op == 0 ? static_cast<u32>(old + v) : static_cast<u32>(op == 1 ? std::min(a, b) : std::max(a, b));
+            return op == 0 ? static_cast<u32>(old + v)
+                           : static_cast<u32>(op == 1 ? std::min(a, b) : std::max(a, b));
         }
-        case 2: return op == 0 ? old + v : op == 1 ? std::min(old, v) : std::max(old, v);
+        case 2:
+            return op == 0 ? old + v : op == 1 ? std::min(old, v) : std::max(old, v);
         case 3: {
             const s64 a = static_cast<s64>(old), b = static_cast<s64>(v);
             return op == 0 ? old + v : static_cast<u64>(op == 1 ? std::min(a, b) : std::max(a, b));
@@ -52,11 +63,16 @@ u64 apply(int op, int kind, bool ftz, u64 old, u64 v, u64 c) {
             const u32 r = canonical(as_bits(as_float(a) + as_float(b)));
             return ftz ? flush(r) : r;
         }
-        case 5: return as_bits(as_double(old) + as_double(v));
-        case 6: return half_op(op, old, v, false);
-        case 7: return half_op(op, old, v, true);
-        case 8: return half_op(op, old, v, false) | half_op(op, old >> 16, v >> 16, false) << 16;
-        default: return half_op(op, old, v, true) | half_op(op, old >> 16, v >> 16, true) << 16;
+        case 5:
+            return as_bits(as_double(old) + as_double(v));
+        case 6:
+            return half_op(op, old, v, false);
+        case 7:
+            return half_op(op, old, v, true);
+        case 8:
+            return half_op(op, old, v, false) | half_op(op, old >> 16, v >> 16, false) << 16;
+        default:
+            return half_op(op, old, v, true) | half_op(op, old >> 16, v >> 16, true) << 16;
     }
 }
 
@@ -91,7 +107,8 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, bool shared)
         if (shared)
             counters::count_shared(w, in, exec, address, bytes, shape, true);
         else
-            counters::count_global(w, in, exec, address, bytes, shape, launch.memory->at(address[first]), true);
+            counters::count_global(w, in, exec, address, bytes, shape, launch.memory->at(address[first]),
+                                   true);
     }
     if (launch.check_races) {
         if (shared) {
@@ -99,7 +116,8 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, bool shared)
         } else {
             for_lanes(exec, [&](int i) {
                 Buffer& b = *launch.memory->at(address[i]);
-                if (b.shadow) races::global_access(w, in, Mask{1} << i, b, address, bytes, races::Kind::atomic);
+                if (b.shadow)
+                    races::global_access(w, in, Mask{1} << i, b, address, bytes, races::Kind::atomic);
             });
         }
     }
@@ -157,8 +175,8 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, bool shared)
     });
     if (changed) w.block->writes += 1;
     if (returns && (w.tainted || undefined))
-        note_loaded(w, in, exec, undefined, shared ? nullptr : launch.memory->at(address[std::countr_zero(exec)]), address,
-                    bytes);
+        note_loaded(w, in, exec, undefined,
+                    shared ? nullptr : launch.memory->at(address[std::countr_zero(exec)]), address, bytes);
     sync_write(w, in, exec, address, shared);
 }
 

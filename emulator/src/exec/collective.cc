@@ -18,7 +18,8 @@ void shfl(Warp& w, const Instr& in, Mask exec) {
     Mask valid = 0, undefined = 0;
     const Mask taint = w.tainted ? taint_of(w, in.source(0)) : 0;
     Mask result_taint = 0;
-    const bool uniform = in.source(1).base == Base::narrow_constant && in.source(2).base == Base::narrow_constant;
+    const bool uniform =
+        in.source(1).base == Base::narrow_constant && in.source(2).base == Base::narrow_constant;
     if (exec == kAllLanes && uniform && !w.tainted && in.sub == 2 && (c[0] & 0x1f1f) == 0x1f) {
         const u32 x = b[0] & 31;  // butterfly over the whole warp: always in range
         for (u32 i = 0; i < kLanes; ++i) r[i] = a[i ^ x];
@@ -31,10 +32,22 @@ void shfl(Warp& w, const Instr& in, Mask exec) {
             int j;
             bool ok;
             switch (in.sub) {
-                case 0: j = lane - value; ok = j >= max_lane; break;
-                case 1: j = lane + value; ok = j <= max_lane; break;
-                case 2: j = lane ^ value; ok = j <= max_lane; break;
-                default: j = min_lane | (value & ~segment); ok = j <= max_lane; break;
+                case 0:
+                    j = lane - value;
+                    ok = j >= max_lane;
+                    break;
+                case 1:
+                    j = lane + value;
+                    ok = j <= max_lane;
+                    break;
+                case 2:
+                    j = lane ^ value;
+                    ok = j <= max_lane;
+                    break;
+                default:
+                    j = min_lane | (value & ~segment);
+                    ok = j <= max_lane;
+                    break;
             }
             if (!ok) j = lane;
             r[lane] = a[j];
@@ -45,7 +58,8 @@ void shfl(Warp& w, const Instr& in, Mask exec) {
     }
     put(narrow(w, in.destination(0)), r, exec);
     if (in.destinations == 2) set_predicate(w, in.destination(1), exec, valid);
-    if (w.launch->check_initialised && (undefined || w.tainted)) note_shuffled(w, in, exec, result_taint, undefined);
+    if (w.launch->check_initialised && (undefined || w.tainted))
+        note_shuffled(w, in, exec, result_taint, undefined);
 }
 
 // sub: 0 all, 1 any, 2 uni, 3 ballot
@@ -65,9 +79,8 @@ void match_any(Warp& w, const Instr& in, Mask exec) {
     const Cell<T>* a = lanes<T>(w, in.source(0));
     u32* d = narrow(w, in.destination(0));
     alignas(64) u32 r[kLanes] = {};
-    for_lanes(exec, [&](int i) {
-        for_lanes(exec, [&](int j) { r[i] |= static_cast<u32>(a[i] == a[j]) << j; });
-    });
+    for_lanes(exec,
+              [&](int i) { for_lanes(exec, [&](int j) { r[i] |= static_cast<u32>(a[i] == a[j]) << j; }); });
     put(d, r, exec);
 }
 template <class T>
@@ -89,12 +102,24 @@ void redux(Warp& w, const Instr& in, Mask exec) {
     for_lanes(exec & (exec - 1), [&](int i) {
         const T v = static_cast<T>(a[i]);
         switch (in.sub) {
-            case 0: r = static_cast<T>(u32(r) + u32(v)); break;
-            case 1: r = v < r ? v : r; break;
-            case 2: r = v > r ? v : r; break;
-            case 3: r = r & v; break;
-            case 4: r = r | v; break;
-            default: r = r ^ v; break;
+            case 0:
+                r = static_cast<T>(u32(r) + u32(v));
+                break;
+            case 1:
+                r = v < r ? v : r;
+                break;
+            case 2:
+                r = v > r ? v : r;
+                break;
+            case 3:
+                r = r & v;
+                break;
+            case 4:
+                r = r | v;
+                break;
+            default:
+                r = r ^ v;
+                break;
         }
     });
     u32* d = narrow(w, in.destination(0));
@@ -122,10 +147,19 @@ void nothing(Warp&, const Instr&, Mask) {}
 void fence(Warp& w, const Instr&, Mask) { races::fence(w); }
 
 const HandlerEntry entries[] = {
-    {"shfl", shfl}, {"vote", vote}, {"match.any.b32", match_any<u32>}, {"match.any.b64", match_any<u64>},
-    {"match.all.b32", match_all<u32>}, {"match.all.b64", match_all<u64>}, {"redux.u32", redux<u32>},
-    {"redux.s32", redux<s32>}, {"bar.warp", warp_barrier}, {"elect", elect}, {"activemask", activemask},
-    {"nothing", nothing}, {"fence", fence},
+    {"shfl", shfl},
+    {"vote", vote},
+    {"match.any.b32", match_any<u32>},
+    {"match.any.b64", match_any<u64>},
+    {"match.all.b32", match_all<u32>},
+    {"match.all.b64", match_all<u64>},
+    {"redux.u32", redux<u32>},
+    {"redux.s32", redux<s32>},
+    {"bar.warp", warp_barrier},
+    {"elect", elect},
+    {"activemask", activemask},
+    {"nothing", nothing},
+    {"fence", fence},
 };
 
 }  // namespace

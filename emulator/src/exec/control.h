@@ -5,9 +5,10 @@
 
 namespace emulator::exec {
 
-// The frame of `function` for `lanes`, called from `parent` (null: a kernel). Null after a stack-overflow fault.
-Frame* push_frame(Warp& w, const FunctionCode& function, Frame* parent, const Instr* call, std::uint32_t return_pc,
-                  Mask lanes);
+// The frame of `function` for `lanes`, called from `parent` (null: a kernel). Null after a stack-overflow
+// fault.
+Frame* push_frame(Warp& w, const FunctionCode& function, Frame* parent, const Instr* call,
+                  std::uint32_t return_pc, Mask lanes);
 // The kernel's frame of a warp that ran before, as new.
 Frame* reuse_frame(Warp& w, Mask lanes);
 void release_frame(Warp& w, Frame* frame);
@@ -32,7 +33,8 @@ void check_barriers(Block& block);
 // A hash of everything that decides what the warp does next, memory left out.
 std::uint64_t warp_state_hash(const Warp& w);
 
-// The block cannot continue: every live warp waits. Reports why (divergent-barrier, invalid-shuffle, deadlock).
+// The block cannot continue: every live warp waits. Reports why (divergent-barrier, invalid-shuffle,
+// deadlock).
 void report_stuck(Block& block, const char* rule_when_spinning);
 
 }  // namespace emulator::exec

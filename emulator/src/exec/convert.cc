@@ -11,11 +11,16 @@ namespace {
 
 double round_integral(double v, int rounding) {
     switch (rounding) {
-        case 0: return std::nearbyint(v);
-        case 1: return std::trunc(v);
-        case 2: return std::floor(v);
-        case 3: return std::ceil(v);
-        default: return std::round(v);
+        case 0:
+            return std::nearbyint(v);
+        case 1:
+            return std::trunc(v);
+        case 2:
+            return std::floor(v);
+        case 3:
+            return std::ceil(v);
+        default:
+            return std::round(v);
     }
 }
 
@@ -24,8 +29,11 @@ struct Range {
     s64 lowest;
     u64 highest;
 };
-const Range ranges[8] = {{0, 255}, {-128, 127}, {0, 65535}, {-32768, 32767}, {0, 0xffffffffu}, {-2147483648ll, 2147483647},
-                         {0, ~0ull}, {std::numeric_limits<s64>::min(), static_cast<u64>(std::numeric_limits<s64>::max())}};
+const Range ranges[8] = {
+    {0, 255},         {-128, 127},
+    {0, 65535},       {-32768, 32767},
+    {0, 0xffffffffu}, {-2147483648ll, 2147483647},
+    {0, ~0ull},       {std::numeric_limits<s64>::min(), static_cast<u64>(std::numeric_limits<s64>::max())}};
 
 u64 float_to_integer(double v, int kind, int rounding, bool from_f64) {
     // NaN: zero, except 0x8000... when the source is f64 or the result has 64 bits (PTX ISA, cvt)
@@ -39,13 +47,20 @@ u64 float_to_integer(double v, int kind, int rounding, bool from_f64) {
 
 u64 extend(u64 bits, int kind) {
     switch (kind) {
-        case 0: return static_cast<u8>(bits);
-        case 1: return static_cast<u64>(static_cast<s64>(static_cast<s8>(bits)));
-        case 2: return static_cast<u16>(bits);
-        case 3: return static_cast<u64>(static_cast<s64>(static_cast<s16>(bits)));
-        case 4: return static_cast<u32>(bits);
-        case 5: return static_cast<u64>(static_cast<s64>(static_cast<s32>(bits)));
-        default: return bits;
+        case 0:
+            return static_cast<u8>(bits);
+        case 1:
+            return static_cast<u64>(static_cast<s64>(static_cast<s8>(bits)));
+        case 2:
+            return static_cast<u16>(bits);
+        case 3:
+            return static_cast<u64>(static_cast<s64>(static_cast<s16>(bits)));
+        case 4:
+            return static_cast<u32>(bits);
+        case 5:
+            return static_cast<u64>(static_cast<s64>(static_cast<s32>(bits)));
+        default:
+            return bits;
     }
 }
 u64 clamp_integer(u64 value, bool from_signed, int kind) {
@@ -116,7 +131,9 @@ u64 convert_one(const Instr& in, u64 bits) {
         if (to == 11) return integer_to_f64(value, is_signed, rounding);
         bool exact = true;
         const double v = integer_to_double_odd(value, is_signed, &exact);
-        u64 r = to == 10 ? double_to_float(v, rounding) : to == 8 ? double_to_half(v, rounding) : double_to_bf16(v, rounding);
+        u64 r = to == 10  ? double_to_float(v, rounding)
+                : to == 8 ? double_to_half(v, rounding)
+                          : double_to_bf16(v, rounding);
         if (sat && to == 10) {
             const float f = as_float(static_cast<u32>(r));
             r = as_bits(f > 0 ? (f < 1 ? f : 1.0f) : 0.0f);
@@ -125,10 +142,18 @@ u64 convert_one(const Instr& in, u64 bits) {
     }
     double v = 0;
     switch (from) {
-        case 8: v = half_to_float(static_cast<u32>(bits) & 0xffff); break;
-        case 9: v = bf16_to_float(static_cast<u32>(bits)); break;
-        case 10: v = as_float(ftz ? flush(static_cast<u32>(bits)) : static_cast<u32>(bits)); break;
-        default: v = as_double(bits); break;
+        case 8:
+            v = half_to_float(static_cast<u32>(bits) & 0xffff);
+            break;
+        case 9:
+            v = bf16_to_float(static_cast<u32>(bits));
+            break;
+        case 10:
+            v = as_float(ftz ? flush(static_cast<u32>(bits)) : static_cast<u32>(bits));
+            break;
+        default:
+            v = as_double(bits);
+            break;
     }
     if (to < 8) return float_to_integer(v, to, rounding, from == 11);
     if (in.imm == 1 && v == v) {
@@ -138,19 +163,22 @@ u64 convert_one(const Instr& in, u64 bits) {
     if (sat) v = v > 0 ? (v < 1 ? v : 1.0) : 0.0;
     if (in.has(flag::relu) && v < 0) v = 0;
     switch (to) {
-        case 8: return double_to_half(v, rounding);
-        case 9: return double_to_bf16(v, rounding);
+        case 8:
+            return double_to_half(v, rounding);
+        case 9:
+            return double_to_bf16(v, rounding);
         case 10: {
             const u32 r = double_to_float(v, in.imm == 1 ? 0 : rounding);
             return ftz ? flush(r) : r;
         }
-        default: return v != v ? as_bits(v) : as_bits(v);
+        default:
+            return v != v ? as_bits(v) : as_bits(v);
     }
 }
 
 void cvt(Warp& w, const Instr& in, Mask exec) {
-    static const u64 keep[12] = {0xff, 0xff, 0xffff, 0xffff, 0xffffffffu, 0xffffffffu, ~0ull, ~0ull, 0xffff, 0xffff,
-                                 0xffffffffu, ~0ull};
+    static const u64 keep[12] = {0xff,  0xff,  0xffff, 0xffff, 0xffffffffu, 0xffffffffu,
+                                 ~0ull, ~0ull, 0xffff, 0xffff, 0xffffffffu, ~0ull};
     const bool sign_extend = in.sub2 < 8 && (in.sub2 & 1);
     for_lanes(exec, [&](int i) {
         u64 r = convert_one(in, lane_value(w, in.source(0), i));
@@ -163,8 +191,12 @@ void cvt(Warp& w, const Instr& in, Mask exec) {
 }
 
 // The pairs that ordinary code is full of, as vector loops.
-void widen_u32(Warp& w, const Instr& in, Mask exec) { map1<u64, u32>(w, in, exec, [](u32 a) { return u64{a}; }); }
-void widen_s32(Warp& w, const Instr& in, Mask exec) { map1<s64, s32>(w, in, exec, [](s32 a) { return s64{a}; }); }
+void widen_u32(Warp& w, const Instr& in, Mask exec) {
+    map1<u64, u32>(w, in, exec, [](u32 a) { return u64{a}; });
+}
+void widen_s32(Warp& w, const Instr& in, Mask exec) {
+    map1<s64, s32>(w, in, exec, [](s32 a) { return s64{a}; });
+}
 void truncate_64(Warp& w, const Instr& in, Mask exec) {
     const u64* a = wide(w, in.source(0));
     alignas(64) u32 r[kLanes];
@@ -295,10 +327,20 @@ void to_tf32(Warp& w, const Instr& in, Mask exec) {  // rna (rounding 4) or rn: 
 }
 
 const HandlerEntry entries[] = {
-    {"cvt", cvt}, {"cvt.u64.u32", widen_u32}, {"cvt.s64.s32", widen_s32}, {"cvt.u32.u64", truncate_64},
-    {"cvt.rn.f32.s32", s32_to_f32}, {"cvt.sat.f32.f32", f32_sat}, {"cvt.f32.f16", half_to_f32},
-    {"cvt.rn.f16.f32", f32_to_half}, {"cvt.f32.bf16", bf16_to_f32}, {"cvt.rn.bf16.f32", f32_to_bf16},
-    {"cvt.x2.f32", pack_x2}, {"cvt.fp8.f32", pack_fp8}, {"cvt.fp8.f16x2", half_to_fp8}, {"cvt.f16x2.fp8", fp8_to_half2},
+    {"cvt", cvt},
+    {"cvt.u64.u32", widen_u32},
+    {"cvt.s64.s32", widen_s32},
+    {"cvt.u32.u64", truncate_64},
+    {"cvt.rn.f32.s32", s32_to_f32},
+    {"cvt.sat.f32.f32", f32_sat},
+    {"cvt.f32.f16", half_to_f32},
+    {"cvt.rn.f16.f32", f32_to_half},
+    {"cvt.f32.bf16", bf16_to_f32},
+    {"cvt.rn.bf16.f32", f32_to_bf16},
+    {"cvt.x2.f32", pack_x2},
+    {"cvt.fp8.f32", pack_fp8},
+    {"cvt.fp8.f16x2", half_to_fp8},
+    {"cvt.f16x2.fp8", fp8_to_half2},
     {"cvt.tf32.f32", to_tf32},
 };
 

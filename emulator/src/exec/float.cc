@@ -85,7 +85,8 @@ inline void map64(Warp& w, const Instr& in, Mask exec, F f) {
         for (int i = 0; i < kLanes; ++i) {
             if constexpr (N == 1) r[i] = as_bits(f(as_double(s[0][i])));
             if constexpr (N == 2) r[i] = as_bits(f(as_double(s[0][i]), as_double(s[1][i])));
-            if constexpr (N == 3) r[i] = as_bits(f(as_double(s[0][i]), as_double(s[1][i]), as_double(s[2][i])));
+            if constexpr (N == 3)
+                r[i] = as_bits(f(as_double(s[0][i]), as_double(s[1][i]), as_double(s[2][i])));
         }
     };
     if (in.rounding == 0) {
@@ -101,9 +102,13 @@ inline void map64(Warp& w, const Instr& in, Mask exec, F f) {
     put(wide(w, in.destination(0)), r, exec);
 }
 
-#define PAIR(NAME, N, PARAMETERS32, PARAMETERS64, EXPRESSION)                                                  \
-    void NAME##32(Warp & w, const Instr& in, Mask exec) { map32<N>(w, in, exec, [] PARAMETERS32 { return EXPRESSION; }); } \
-    void NAME##64(Warp & w, const Instr& in, Mask exec) { map64<N>(w, in, exec, [] PARAMETERS64 { return EXPRESSION; }); }
+#define PAIR(NAME, N, PARAMETERS32, PARAMETERS64, EXPRESSION)          \
+    void NAME##32(Warp & w, const Instr& in, Mask exec) {              \
+        map32<N>(w, in, exec, [] PARAMETERS32 { return EXPRESSION; }); \
+    }                                                                  \
+    void NAME##64(Warp & w, const Instr& in, Mask exec) {              \
+        map64<N>(w, in, exec, [] PARAMETERS64 { return EXPRESSION; }); \
+    }
 
 PAIR(add, 2, (float a, float b), (double a, double b), a + b)
 PAIR(sub, 2, (float a, float b), (double a, double b), a - b)
@@ -165,8 +170,10 @@ void minmax32(Warp& w, const Instr& in, Mask exec) {
             y &= 0x7fffffffu;
         }
         u32 r = minmax_bits<maximum>(x, y);
-        if (nan && (a != a || b != b)) r = kNan32;
-        else if (xorsign) r |= sign;
+        if (nan && (a != a || b != b))
+            r = kNan32;
+        else if (xorsign)
+            r |= sign;
         return as_float(r);
     });
 }
@@ -194,9 +201,8 @@ void copysign32(Warp& w, const Instr& in, Mask exec) {
     map2<u32, u32, u32>(w, in, exec, [](u32 a, u32 b) { return (b & 0x7fffffffu) | (a & 0x80000000u); });
 }
 void copysign64(Warp& w, const Instr& in, Mask exec) {
-    map2<u64, u64, u64>(w, in, exec, [](u64 a, u64 b) {
-        return (b & 0x7fffffffffffffffull) | (a & 0x8000000000000000ull);
-    });
+    map2<u64, u64, u64>(
+        w, in, exec, [](u64 a, u64 b) { return (b & 0x7fffffffffffffffull) | (a & 0x8000000000000000ull); });
 }
 
 // sub: finite infinite number notanumber normal subnormal
@@ -235,25 +241,54 @@ void setp(Warp& w, const Instr& in, Mask exec) {
     }
     const auto run = [&](auto f) {
         alignas(64) u32 r[kLanes];
-        for (int i = 0; i < kLanes; ++i) r[i] = f(std::bit_cast<F>(s0[i]), std::bit_cast<F>(s1[i])) ? ~0u : 0u;
+        for (int i = 0; i < kLanes; ++i)
+            r[i] = f(std::bit_cast<F>(s0[i]), std::bit_cast<F>(s1[i])) ? ~0u : 0u;
         return pack_mask(r);
     };
     Mask m = 0;
     switch (in.sub) {
-        case 0: m = run([](F a, F b) { return a == b; }); break;
-        case 1: m = run([](F a, F b) { return (a < b) | (a > b); }); break;
-        case 2: m = run([](F a, F b) { return a < b; }); break;
-        case 3: m = run([](F a, F b) { return a <= b; }); break;
-        case 4: m = run([](F a, F b) { return a > b; }); break;
-        case 5: m = run([](F a, F b) { return a >= b; }); break;
-        case 6: m = run([](F a, F b) { return !((a < b) | (a > b)); }); break;
-        case 7: m = run([](F a, F b) { return a != b; }); break;
-        case 8: m = run([](F a, F b) { return !(a >= b); }); break;
-        case 9: m = run([](F a, F b) { return !(a > b); }); break;
-        case 10: m = run([](F a, F b) { return !(a <= b); }); break;
-        case 11: m = run([](F a, F b) { return !(a < b); }); break;
-        case 12: m = run([](F a, F b) { return (a == a) & (b == b); }); break;
-        default: m = run([](F a, F b) { return (a != a) | (b != b); }); break;
+        case 0:
+            m = run([](F a, F b) { return a == b; });
+            break;
+        case 1:
+            m = run([](F a, F b) { return (a < b) | (a > b); });
+            break;
+        case 2:
+            m = run([](F a, F b) { return a < b; });
+            break;
+        case 3:
+            m = run([](F a, F b) { return a <= b; });
+            break;
+        case 4:
+            m = run([](F a, F b) { return a > b; });
+            break;
+        case 5:
+            m = run([](F a, F b) { return a >= b; });
+            break;
+        case 6:
+            m = run([](F a, F b) { return !((a < b) | (a > b)); });
+            break;
+        case 7:
+            m = run([](F a, F b) { return a != b; });
+            break;
+        case 8:
+            m = run([](F a, F b) { return !(a >= b); });
+            break;
+        case 9:
+            m = run([](F a, F b) { return !(a > b); });
+            break;
+        case 10:
+            m = run([](F a, F b) { return !(a <= b); });
+            break;
+        case 11:
+            m = run([](F a, F b) { return !(a < b); });
+            break;
+        case 12:
+            m = run([](F a, F b) { return (a == a) & (b == b); });
+            break;
+        default:
+            m = run([](F a, F b) { return (a != a) | (b != b); });
+            break;
     }
     finish_compare(w, in, exec, m);
 }
@@ -273,15 +308,39 @@ void slct(Warp& w, const Instr& in, Mask exec) {
 }
 
 const HandlerEntry entries[] = {
-    {"add.f32", add32}, {"add.f64", add64}, {"sub.f32", sub32}, {"sub.f64", sub64}, {"mul.f32", mul32},
-    {"mul.f64", mul64}, {"div.f32", div32}, {"div.f64", div64}, {"fma.f32", fma32}, {"fma.f64", fma64},
-    {"sqrt.f32", sqrt32}, {"sqrt.f64", sqrt64}, {"rcp.f32", rcp32}, {"rcp.f64", rcp64}, {"abs.f32", abs32},
-    {"abs.f64", abs64}, {"neg.f32", neg32}, {"neg.f64", neg64}, {"min.f32", minmax32<false>},
-    {"max.f32", minmax32<true>}, {"min3.f32", minmax3_32<false>}, {"max3.f32", minmax3_32<true>},
-    {"min.f64", minmax64<false>}, {"max.f64", minmax64<true>},
-    {"copysign.f32", copysign32}, {"copysign.f64", copysign64}, {"testp.f32", testp<u32, float>},
-    {"testp.f64", testp<u64, double>}, {"setp.f32", setp<u32, float>}, {"setp.f64", setp<u64, double>},
-    {"slct.b16", slct<u16>}, {"slct.b32", slct<u32>}, {"slct.b64", slct<u64>},
+    {"add.f32", add32},
+    {"add.f64", add64},
+    {"sub.f32", sub32},
+    {"sub.f64", sub64},
+    {"mul.f32", mul32},
+    {"mul.f64", mul64},
+    {"div.f32", div32},
+    {"div.f64", div64},
+    {"fma.f32", fma32},
+    {"fma.f64", fma64},
+    {"sqrt.f32", sqrt32},
+    {"sqrt.f64", sqrt64},
+    {"rcp.f32", rcp32},
+    {"rcp.f64", rcp64},
+    {"abs.f32", abs32},
+    {"abs.f64", abs64},
+    {"neg.f32", neg32},
+    {"neg.f64", neg64},
+    {"min.f32", minmax32<false>},
+    {"max.f32", minmax32<true>},
+    {"min3.f32", minmax3_32<false>},
+    {"max3.f32", minmax3_32<true>},
+    {"min.f64", minmax64<false>},
+    {"max.f64", minmax64<true>},
+    {"copysign.f32", copysign32},
+    {"copysign.f64", copysign64},
+    {"testp.f32", testp<u32, float>},
+    {"testp.f64", testp<u64, double>},
+    {"setp.f32", setp<u32, float>},
+    {"setp.f64", setp<u64, double>},
+    {"slct.b16", slct<u16>},
+    {"slct.b32", slct<u32>},
+    {"slct.b64", slct<u64>},
 };
 
 }  // namespace

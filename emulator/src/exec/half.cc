@@ -119,29 +119,45 @@ void abs(Warp& w, const Instr& in, Mask exec) {
 }
 template <class T, int n>
 void ex2(Warp& w, const Instr& in, Mask exec) {
-    map16<T, n, 1>(w, in, exec, [](u32 a, u32, u32) { return T::store(exp2_of(static_cast<double>(T::load(a)))); });
+    map16<T, n, 1>(w, in, exec,
+                   [](u32 a, u32, u32) { return T::store(exp2_of(static_cast<double>(T::load(a)))); });
 }
 template <class T, int n>
 void tanh_(Warp& w, const Instr& in, Mask exec) {
-    map16<T, n, 1>(w, in, exec, [](u32 a, u32, u32) { return T::store(tanh_of(static_cast<double>(T::load(a)))); });
+    map16<T, n, 1>(w, in, exec,
+                   [](u32 a, u32, u32) { return T::store(tanh_of(static_cast<double>(T::load(a)))); });
 }
 
 bool compare(int op, float a, float b) {
     switch (op) {
-        case 0: return a == b;
-        case 1: return a < b || a > b;
-        case 2: return a < b;
-        case 3: return a <= b;
-        case 4: return a > b;
-        case 5: return a >= b;
-        case 6: return !(a < b || a > b);
-        case 7: return a != b;
-        case 8: return !(a >= b);
-        case 9: return !(a > b);
-        case 10: return !(a <= b);
-        case 11: return !(a < b);
-        case 12: return a == a && b == b;
-        default: return a != a || b != b;
+        case 0:
+            return a == b;
+        case 1:
+            return a < b || a > b;
+        case 2:
+            return a < b;
+        case 3:
+            return a <= b;
+        case 4:
+            return a > b;
+        case 5:
+            return a >= b;
+        case 6:
+            return !(a < b || a > b);
+        case 7:
+            return a != b;
+        case 8:
+            return !(a >= b);
+        case 9:
+            return !(a > b);
+        case 10:
+            return !(a <= b);
+        case 11:
+            return !(a < b);
+        case 12:
+            return a == a && b == b;
+        default:
+            return a != a || b != b;
     }
 }
 template <class T>
@@ -186,17 +202,34 @@ void set2(Warp& w, const Instr& in, Mask exec) {
     for_lanes(exec, [&](int i) { d[i] = ((low >> i) & 1 ? yes : 0) | ((high >> i) & 1 ? yes << 16 : 0); });
 }
 
-#define BOTH(NAME, FN)                                                                                   \
-    {NAME ".f16", FN<F16, 1>}, {NAME ".f16x2", FN<F16, 2>}, {NAME ".bf16", FN<BF16, 1>}, {NAME ".bf16x2", FN<BF16, 2>}
+#define BOTH(NAME, FN)                                                                     \
+    {NAME ".f16", FN<F16, 1>}, {NAME ".f16x2", FN<F16, 2>}, {NAME ".bf16", FN<BF16, 1>}, { \
+        NAME ".bf16x2", FN<BF16, 2>                                                        \
+    }
 
 const HandlerEntry entries[] = {
-    BOTH("add", add), BOTH("sub", sub), BOTH("mul", mul), BOTH("fma", fma), BOTH("neg", neg), BOTH("abs", abs),
-    BOTH("ex2.approx", ex2), BOTH("tanh.approx", tanh_),
-    {"min.f16", minmax<F16, 1, false>}, {"min.f16x2", minmax<F16, 2, false>}, {"min.bf16", minmax<BF16, 1, false>},
-    {"min.bf16x2", minmax<BF16, 2, false>}, {"max.f16", minmax<F16, 1, true>}, {"max.f16x2", minmax<F16, 2, true>},
-    {"max.bf16", minmax<BF16, 1, true>}, {"max.bf16x2", minmax<BF16, 2, true>},
-    {"setp.f16", setp<F16>}, {"setp.bf16", setp<BF16>}, {"setp.f16x2", setp2<F16>}, {"setp.bf16x2", setp2<BF16>},
-    {"set2.f16x2", set2<F16>}, {"set2.bf16x2", set2<BF16>},
+    BOTH("add", add),
+    BOTH("sub", sub),
+    BOTH("mul", mul),
+    BOTH("fma", fma),
+    BOTH("neg", neg),
+    BOTH("abs", abs),
+    BOTH("ex2.approx", ex2),
+    BOTH("tanh.approx", tanh_),
+    {"min.f16", minmax<F16, 1, false>},
+    {"min.f16x2", minmax<F16, 2, false>},
+    {"min.bf16", minmax<BF16, 1, false>},
+    {"min.bf16x2", minmax<BF16, 2, false>},
+    {"max.f16", minmax<F16, 1, true>},
+    {"max.f16x2", minmax<F16, 2, true>},
+    {"max.bf16", minmax<BF16, 1, true>},
+    {"max.bf16x2", minmax<BF16, 2, true>},
+    {"setp.f16", setp<F16>},
+    {"setp.bf16", setp<BF16>},
+    {"setp.f16x2", setp2<F16>},
+    {"setp.bf16x2", setp2<BF16>},
+    {"set2.f16x2", set2<F16>},
+    {"set2.bf16x2", set2<BF16>},
 };
 
 }  // namespace

@@ -14,20 +14,20 @@ constexpr int kBits = 8 * sizeof(T);
 template <class T>
 using Unsigned = std::make_unsigned_t<T>;
 template <class T>
-using Double = std::conditional_t<
-    sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, s32, u32>,
-    std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, s64, u64>,
-                       std::conditional_t<std::is_signed_v<T>, s128, u128>>>;
+using Double =
+    std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, s32, u32>,
+                       std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, s64, u64>,
+                                          std::conditional_t<std::is_signed_v<T>, s128, u128>>>;
 
-#define BINARY(NAME, EXPRESSION)                                                             \
-    template <class T>                                                                       \
-    void NAME(Warp& w, const Instr& in, Mask exec) {                                         \
+#define BINARY(NAME, EXPRESSION)                                                              \
+    template <class T>                                                                        \
+    void NAME(Warp& w, const Instr& in, Mask exec) {                                          \
         map2<T, T, T>(w, in, exec, [](T a, T b) -> T { return static_cast<T>(EXPRESSION); }); \
     }
-#define UNARY(NAME, EXPRESSION)                                                           \
-    template <class T>                                                                    \
-    void NAME(Warp& w, const Instr& in, Mask exec) {                                      \
-        map1<T, T>(w, in, exec, [](T a) -> T { return static_cast<T>(EXPRESSION); });      \
+#define UNARY(NAME, EXPRESSION)                                                       \
+    template <class T>                                                                \
+    void NAME(Warp& w, const Instr& in, Mask exec) {                                  \
+        map1<T, T>(w, in, exec, [](T a) -> T { return static_cast<T>(EXPRESSION); }); \
     }
 
 BINARY(add, Unsigned<T>(a) + Unsigned<T>(b))
@@ -36,7 +36,7 @@ BINARY(mul_lo, Cell<T>(a) * Cell<T>(b))
 BINARY(mul_hi, (Double<T>(a) * Double<T>(b)) >> kBits<T>)
 BINARY(min, a < b ? a : b)
 BINARY(max, a > b ? a : b)
-BINARY(and_, a & b)
+BINARY(and_, a& b)
 BINARY(or_, a | b)
 BINARY(xor_, a ^ b)
 UNARY(not_, ~a)
@@ -44,7 +44,9 @@ UNARY(cnot, a == 0 ? 1 : 0)
 UNARY(neg, Unsigned<T>(0) - Unsigned<T>(a))
 UNARY(abs, a < 0 ? Unsigned<T>(0) - Unsigned<T>(a) : Unsigned<T>(a))
 
-s32 saturate(s64 v) { return static_cast<s32>(v > 2147483647 ? 2147483647 : v < -2147483648ll ? -2147483648ll : v); }
+s32 saturate(s64 v) {
+    return static_cast<s32>(v > 2147483647 ? 2147483647 : v < -2147483648ll ? -2147483648ll : v);
+}
 void add_sat(Warp& w, const Instr& in, Mask exec) {
     map2<s32, s32, s32>(w, in, exec, [](s32 a, s32 b) { return saturate(s64{a} + b); });
 }
@@ -74,20 +76,24 @@ void rem(Warp& w, const Instr& in, Mask exec) {
 
 template <class T>
 void mul_wide(Warp& w, const Instr& in, Mask exec) {
-    map2<Double<T>, T, T>(w, in, exec, [](T a, T b) { return static_cast<Double<T>>(Double<T>(a) * Double<T>(b)); });
+    map2<Double<T>, T, T>(w, in, exec,
+                          [](T a, T b) { return static_cast<Double<T>>(Double<T>(a) * Double<T>(b)); });
 }
 template <class T>
 void mad_lo(Warp& w, const Instr& in, Mask exec) {
-    map3<T, T, T, T>(w, in, exec, [](T a, T b, T c) { return static_cast<T>(Cell<T>(a) * Cell<T>(b) + Cell<T>(c)); });
+    map3<T, T, T, T>(w, in, exec,
+                     [](T a, T b, T c) { return static_cast<T>(Cell<T>(a) * Cell<T>(b) + Cell<T>(c)); });
 }
 template <class T>
 void mad_hi(Warp& w, const Instr& in, Mask exec) {
     map3<T, T, T, T>(w, in, exec, [](T a, T b, T c) {
-        return static_cast<T>(Unsigned<T>(static_cast<T>((Double<T>(a) * Double<T>(b)) >> kBits<T>)) + Unsigned<T>(c));
+        return static_cast<T>(Unsigned<T>(static_cast<T>((Double<T>(a) * Double<T>(b)) >> kBits<T>)) +
+                              Unsigned<T>(c));
     });
 }
 void mad_hi_sat(Warp& w, const Instr& in, Mask exec) {
-    map3<s32, s32, s32, s32>(w, in, exec, [](s32 a, s32 b, s32 c) { return saturate(((s64{a} * b) >> 32) + c); });
+    map3<s32, s32, s32, s32>(w, in, exec,
+                             [](s32 a, s32 b, s32 c) { return saturate(((s64{a} * b) >> 32) + c); });
 }
 template <class T>
 void mad_wide(Warp& w, const Instr& in, Mask exec) {
@@ -115,11 +121,13 @@ void mul24_hi(Warp& w, const Instr& in, Mask exec) {
 }
 template <class T>
 void mad24_lo(Warp& w, const Instr& in, Mask exec) {
-    map3<T, T, T, T>(w, in, exec, [](T a, T b, T c) { return static_cast<T>(u32(product24(a, b)) + u32(c)); });
+    map3<T, T, T, T>(w, in, exec,
+                     [](T a, T b, T c) { return static_cast<T>(u32(product24(a, b)) + u32(c)); });
 }
 template <class T>
 void mad24_hi(Warp& w, const Instr& in, Mask exec) {
-    map3<T, T, T, T>(w, in, exec, [](T a, T b, T c) { return static_cast<T>(u32(product24(a, b) >> 16) + u32(c)); });
+    map3<T, T, T, T>(w, in, exec,
+                     [](T a, T b, T c) { return static_cast<T>(u32(product24(a, b) >> 16) + u32(c)); });
 }
 
 // Extended precision: destinations d and the carry flag, sources a, b, (c,) and the carry flag.
@@ -234,7 +242,8 @@ void prmt(Warp& w, const Instr& in, Mask exec) {
                 static const u32 table[4] = {0x1010, 0x3232, 0x1010, 0x3232};
                 return permute(a, b, table[n]);
             }
-            default: return permute(a, b, c);
+            default:
+                return permute(a, b, c);
         }
     });
 }
@@ -243,8 +252,9 @@ void lop3(Warp& w, const Instr& in, Mask exec) {
     u32 term[8];
     for (int k = 0; k < 8; ++k) term[k] = (table >> k) & 1 ? ~0u : 0;
     map3<u32, u32, u32, u32>(w, in, exec, [&](u32 a, u32 b, u32 c) {
-        return (term[0] & ~a & ~b & ~c) | (term[1] & ~a & ~b & c) | (term[2] & ~a & b & ~c) | (term[3] & ~a & b & c) |
-               (term[4] & a & ~b & ~c) | (term[5] & a & ~b & c) | (term[6] & a & b & ~c) | (term[7] & a & b & c);
+        return (term[0] & ~a & ~b & ~c) | (term[1] & ~a & ~b & c) | (term[2] & ~a & b & ~c) |
+               (term[3] & ~a & b & c) | (term[4] & a & ~b & ~c) | (term[5] & a & ~b & c) |
+               (term[6] & a & b & ~c) | (term[7] & a & b & c);
     });
 }
 template <class T>
@@ -253,7 +263,9 @@ void bfe(Warp& w, const Instr& in, Mask exec) {
         const int msb = kBits<T> - 1;
         const u32 pos = position & 0xff, len = length & 0xff;
         using U = Unsigned<T>;
-        const U sign_bit_at = static_cast<U>(pos + len == 0 ? 0 : pos + len - 1 < u32(msb) ? pos + len - 1 : u32(msb));
+        const U sign_bit_at = static_cast<U>(pos + len == 0             ? 0
+                                             : pos + len - 1 < u32(msb) ? pos + len - 1
+                                                                        : u32(msb));
         U sign = 0;
         if constexpr (std::is_signed_v<T>)
             if (len != 0) sign = (U(a) >> sign_bit_at) & 1;
@@ -350,7 +362,8 @@ void dp2a(Warp& w, const Instr& in, Mask exec) {
     using A16 = std::conditional_t<std::is_signed_v<A>, s16, u16>;
     map3<u32, u32, u32, u32>(w, in, exec, [](u32 a, u32 b, u32 c) {
         for (int i = 0; i < 2; ++i)
-            c += static_cast<u32>(s32(static_cast<A16>(a >> (16 * i))) * s32(static_cast<B>(b >> (8 * i + (hi ? 16 : 0)))));
+            c += static_cast<u32>(s32(static_cast<A16>(a >> (16 * i))) *
+                                  s32(static_cast<B>(b >> (8 * i + (hi ? 16 : 0)))));
         return c;
     });
 }
@@ -400,58 +413,134 @@ template <class T>
 void setp(Warp& w, const Instr& in, Mask exec) {
     Mask m = 0;
     switch (in.sub) {
-        case 0: m = compare_lanes<T>(w, in, [](T a, T b) { return a == b; }); break;
-        case 1: m = compare_lanes<T>(w, in, [](T a, T b) { return a != b; }); break;
-        case 2: m = compare_lanes<T>(w, in, [](T a, T b) { return a < b; }); break;
-        case 3: m = compare_lanes<T>(w, in, [](T a, T b) { return a <= b; }); break;
-        case 4: m = compare_lanes<T>(w, in, [](T a, T b) { return a > b; }); break;
-        default: m = compare_lanes<T>(w, in, [](T a, T b) { return a >= b; }); break;
+        case 0:
+            m = compare_lanes<T>(w, in, [](T a, T b) { return a == b; });
+            break;
+        case 1:
+            m = compare_lanes<T>(w, in, [](T a, T b) { return a != b; });
+            break;
+        case 2:
+            m = compare_lanes<T>(w, in, [](T a, T b) { return a < b; });
+            break;
+        case 3:
+            m = compare_lanes<T>(w, in, [](T a, T b) { return a <= b; });
+            break;
+        case 4:
+            m = compare_lanes<T>(w, in, [](T a, T b) { return a > b; });
+            break;
+        default:
+            m = compare_lanes<T>(w, in, [](T a, T b) { return a >= b; });
+            break;
     }
     finish_compare(w, in, exec, m);
 }
 
 #define ALL(NAME, FN)                                                                               \
     {NAME ".u16", FN<u16>}, {NAME ".s16", FN<s16>}, {NAME ".u32", FN<u32>}, {NAME ".s32", FN<s32>}, \
-        {NAME ".u64", FN<u64>}, {NAME ".s64", FN<s64>}
-#define UNSIGNED(NAME, FN) {NAME ".b16", FN<u16>}, {NAME ".b32", FN<u32>}, {NAME ".b64", FN<u64>}
-#define SIGNED(NAME, FN) {NAME ".s16", FN<s16>}, {NAME ".s32", FN<s32>}, {NAME ".s64", FN<s64>}
-#define ONLY32(NAME, FN) {NAME ".u32", FN<u32>}, {NAME ".s32", FN<s32>}
-#define WIDER(NAME, FN) {NAME ".u32", FN<u32>}, {NAME ".s32", FN<s32>}, {NAME ".u64", FN<u64>}, {NAME ".s64", FN<s64>}
+        {NAME ".u64", FN<u64>}, {                                                                   \
+        NAME ".s64", FN<s64>                                                                        \
+    }
+#define UNSIGNED(NAME, FN) \
+    {NAME ".b16", FN<u16>}, {NAME ".b32", FN<u32>}, { NAME ".b64", FN<u64> }
+#define SIGNED(NAME, FN) \
+    {NAME ".s16", FN<s16>}, {NAME ".s32", FN<s32>}, { NAME ".s64", FN<s64> }
+#define ONLY32(NAME, FN) \
+    {NAME ".u32", FN<u32>}, { NAME ".s32", FN<s32> }
+#define WIDER(NAME, FN) \
+    {NAME ".u32", FN<u32>}, {NAME ".s32", FN<s32>}, {NAME ".u64", FN<u64>}, { NAME ".s64", FN<s64> }
 
 const HandlerEntry entries[] = {
-    UNSIGNED("add", add), UNSIGNED("sub", sub), UNSIGNED("mul.lo", mul_lo), UNSIGNED("mad.lo", mad_lo),
-    ALL("mul.hi", mul_hi), ALL("mad.hi", mad_hi), {"mad.hi.sat.s32", mad_hi_sat},
-    {"mul.wide.u16", mul_wide<u16>}, {"mul.wide.s16", mul_wide<s16>}, ONLY32("mul.wide", mul_wide),
-    {"mad.wide.u16", mad_wide<u16>}, {"mad.wide.s16", mad_wide<s16>}, ONLY32("mad.wide", mad_wide),
-    {"add.sat.s32", add_sat}, {"sub.sat.s32", sub_sat},
-    ALL("div", div), ALL("rem", rem), ALL("min", min), ALL("max", max), SIGNED("abs", abs), SIGNED("neg", neg),
-    {"min.relu.s32", minmax_relu<s32, false>}, {"max.relu.s32", minmax_relu<s32, true>},
-    {"add.u16x2", halves<u16, 0>}, {"add.s16x2", halves<s16, 0>}, {"min.u16x2", halves<u16, 1>},
-    {"min.s16x2", halves<s16, 1>}, {"max.u16x2", halves<u16, 2>}, {"max.s16x2", halves<s16, 2>},
-    ONLY32("mul24.lo", mul24_lo), ONLY32("mul24.hi", mul24_hi), ONLY32("mad24.lo", mad24_lo),
+    UNSIGNED("add", add),
+    UNSIGNED("sub", sub),
+    UNSIGNED("mul.lo", mul_lo),
+    UNSIGNED("mad.lo", mad_lo),
+    ALL("mul.hi", mul_hi),
+    ALL("mad.hi", mad_hi),
+    {"mad.hi.sat.s32", mad_hi_sat},
+    {"mul.wide.u16", mul_wide<u16>},
+    {"mul.wide.s16", mul_wide<s16>},
+    ONLY32("mul.wide", mul_wide),
+    {"mad.wide.u16", mad_wide<u16>},
+    {"mad.wide.s16", mad_wide<s16>},
+    ONLY32("mad.wide", mad_wide),
+    {"add.sat.s32", add_sat},
+    {"sub.sat.s32", sub_sat},
+    ALL("div", div),
+    ALL("rem", rem),
+    ALL("min", min),
+    ALL("max", max),
+    SIGNED("abs", abs),
+    SIGNED("neg", neg),
+    {"min.relu.s32", minmax_relu<s32, false>},
+    {"max.relu.s32", minmax_relu<s32, true>},
+    {"add.u16x2", halves<u16, 0>},
+    {"add.s16x2", halves<s16, 0>},
+    {"min.u16x2", halves<u16, 1>},
+    {"min.s16x2", halves<s16, 1>},
+    {"max.u16x2", halves<u16, 2>},
+    {"max.s16x2", halves<s16, 2>},
+    ONLY32("mul24.lo", mul24_lo),
+    ONLY32("mul24.hi", mul24_hi),
+    ONLY32("mad24.lo", mad24_lo),
     ONLY32("mad24.hi", mad24_hi),
-    {"addc.b32", add_carry<u32>}, {"addc.b64", add_carry<u64>}, {"subc.b32", sub_carry<u32>},
+    {"addc.b32", add_carry<u32>},
+    {"addc.b64", add_carry<u64>},
+    {"subc.b32", sub_carry<u32>},
     {"subc.b64", sub_carry<u64>},
-    {"madc.lo.u32", mad_carry<u32, false>}, {"madc.lo.s32", mad_carry<s32, false>},
-    {"madc.hi.u32", mad_carry<u32, true>}, {"madc.hi.s32", mad_carry<s32, true>},
-    {"madc.lo.u64", mad_carry<u64, false>}, {"madc.lo.s64", mad_carry<s64, false>},
-    {"madc.hi.u64", mad_carry<u64, true>}, {"madc.hi.s64", mad_carry<s64, true>},
-    UNSIGNED("and", and_), UNSIGNED("or", or_), UNSIGNED("xor", xor_), UNSIGNED("not", not_), UNSIGNED("cnot", cnot),
-    UNSIGNED("shl", shl), ALL("shr", shr),
-    {"shf", shf}, {"prmt", prmt}, {"lop3", lop3}, WIDER("bfe", bfe), {"bfi.b32", bfi<u32>}, {"bfi.b64", bfi<u64>},
-    {"bfind.u32", bfind<u32, false>}, {"bfind.s32", bfind<s32, false>}, {"bfind.u64", bfind<u64, false>},
-    {"bfind.s64", bfind<s64, false>}, {"bfind.shiftamt.u32", bfind<u32, true>},
-    {"bfind.shiftamt.s32", bfind<s32, true>}, {"bfind.shiftamt.u64", bfind<u64, true>},
+    {"madc.lo.u32", mad_carry<u32, false>},
+    {"madc.lo.s32", mad_carry<s32, false>},
+    {"madc.hi.u32", mad_carry<u32, true>},
+    {"madc.hi.s32", mad_carry<s32, true>},
+    {"madc.lo.u64", mad_carry<u64, false>},
+    {"madc.lo.s64", mad_carry<s64, false>},
+    {"madc.hi.u64", mad_carry<u64, true>},
+    {"madc.hi.s64", mad_carry<s64, true>},
+    UNSIGNED("and", and_),
+    UNSIGNED("or", or_),
+    UNSIGNED("xor", xor_),
+    UNSIGNED("not", not_),
+    UNSIGNED("cnot", cnot),
+    UNSIGNED("shl", shl),
+    ALL("shr", shr),
+    {"shf", shf},
+    {"prmt", prmt},
+    {"lop3", lop3},
+    WIDER("bfe", bfe),
+    {"bfi.b32", bfi<u32>},
+    {"bfi.b64", bfi<u64>},
+    {"bfind.u32", bfind<u32, false>},
+    {"bfind.s32", bfind<s32, false>},
+    {"bfind.u64", bfind<u64, false>},
+    {"bfind.s64", bfind<s64, false>},
+    {"bfind.shiftamt.u32", bfind<u32, true>},
+    {"bfind.shiftamt.s32", bfind<s32, true>},
+    {"bfind.shiftamt.u64", bfind<u64, true>},
     {"bfind.shiftamt.s64", bfind<s64, true>},
-    {"bmsk", bmsk}, ONLY32("szext", szext), {"brev.b32", brev<u32>}, {"brev.b64", brev<u64>}, {"clz.b32", clz<u32>},
-    {"clz.b64", clz<u64>}, {"popc.b32", popc<u32>}, {"popc.b64", popc<u64>}, ALL("sad", sad),
-    {"dp4a.u32.u32", dp4a<u8, u8>}, {"dp4a.s32.s32", dp4a<s8, s8>}, {"dp4a.u32.s32", dp4a<u8, s8>},
+    {"bmsk", bmsk},
+    ONLY32("szext", szext),
+    {"brev.b32", brev<u32>},
+    {"brev.b64", brev<u64>},
+    {"clz.b32", clz<u32>},
+    {"clz.b64", clz<u64>},
+    {"popc.b32", popc<u32>},
+    {"popc.b64", popc<u64>},
+    ALL("sad", sad),
+    {"dp4a.u32.u32", dp4a<u8, u8>},
+    {"dp4a.s32.s32", dp4a<s8, s8>},
+    {"dp4a.u32.s32", dp4a<u8, s8>},
     {"dp4a.s32.u32", dp4a<s8, u8>},
-    {"dp2a.lo.u32.u32", dp2a<u8, u8, false>}, {"dp2a.lo.s32.s32", dp2a<s8, s8, false>},
-    {"dp2a.lo.u32.s32", dp2a<u8, s8, false>}, {"dp2a.lo.s32.u32", dp2a<s8, u8, false>},
-    {"dp2a.hi.u32.u32", dp2a<u8, u8, true>}, {"dp2a.hi.s32.s32", dp2a<s8, s8, true>},
-    {"dp2a.hi.u32.s32", dp2a<u8, s8, true>}, {"dp2a.hi.s32.u32", dp2a<s8, u8, true>},
-    {"and.pred", logic_pred<0>}, {"or.pred", logic_pred<1>}, {"xor.pred", logic_pred<2>}, {"not.pred", not_pred},
+    {"dp2a.lo.u32.u32", dp2a<u8, u8, false>},
+    {"dp2a.lo.s32.s32", dp2a<s8, s8, false>},
+    {"dp2a.lo.u32.s32", dp2a<u8, s8, false>},
+    {"dp2a.lo.s32.u32", dp2a<s8, u8, false>},
+    {"dp2a.hi.u32.u32", dp2a<u8, u8, true>},
+    {"dp2a.hi.s32.s32", dp2a<s8, s8, true>},
+    {"dp2a.hi.u32.s32", dp2a<u8, s8, true>},
+    {"dp2a.hi.s32.u32", dp2a<s8, u8, true>},
+    {"and.pred", logic_pred<0>},
+    {"or.pred", logic_pred<1>},
+    {"xor.pred", logic_pred<2>},
+    {"not.pred", not_pred},
     ALL("setp", setp),
 };
 

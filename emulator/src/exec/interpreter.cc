@@ -15,8 +15,8 @@ namespace emulator::exec {
 namespace EMULATOR_ISA {
 namespace {
 
-constexpr u64 kSpinAccesses = 16;     // sync-relevant accesses after which a fragment yields to its siblings
-constexpr u64 kSpinLoops = 200'000;   // backward branches after which it does so anyway
+constexpr u64 kSpinAccesses = 16;    // sync-relevant accesses after which a fragment yields to its siblings
+constexpr u64 kSpinLoops = 200'000;  // backward branches after which it does so anyway
 constexpr u32 kNoLimit = ~0u;
 
 void enter(Warp& w, Fragment& f) {
@@ -104,10 +104,12 @@ Fragment* choose(Warp& w, u32& limit) {
     // __syncwarp may be reached at different places: the union of those waiting decides.
     Mask at_sync = 0;
     for (Fragment& f : fragments)
-        if (f.state == Fragment::State::at_collective && f.frame->function->code[f.pc].sub2 == 0xff) at_sync |= f.mask;
+        if (f.state == Fragment::State::at_collective && f.frame->function->code[f.pc].sub2 == 0xff)
+            at_sync |= f.mask;
     if (at_sync)
         for (Fragment& f : fragments) {
-            if (f.state != Fragment::State::at_collective || f.frame->function->code[f.pc].sub2 != 0xff) continue;
+            if (f.state != Fragment::State::at_collective || f.frame->function->code[f.pc].sub2 != 0xff)
+                continue;
             enter(w, f);
             const Instr& in = f.frame->function->code[f.pc];
             bool complete = true;
@@ -176,8 +178,10 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
             case Control::plain:
                 if (exec) {
                     in.fn(w, in, exec);
-                    if (w.tainted) [[unlikely]] propagate_taint(w, in, mask, exec);
-                    if (launch.stopped) [[unlikely]] return leave();
+                    if (w.tainted) [[unlikely]]
+                        propagate_taint(w, in, mask, exec);
+                    if (launch.stopped) [[unlikely]]
+                        return leave();
                 }
                 pc += 1;
                 break;
@@ -235,14 +239,17 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
                 c.warp += 1;
                 c.threads += static_cast<u64>(std::popcount(mask));
                 c.on += static_cast<u64>(std::popcount(exec));
-                const bool uniform = in.has(flag::whole_warp) || in.source(in.sources - 1).base == Base::narrow_constant;
+                const bool uniform =
+                    in.has(flag::whole_warp) || in.source(in.sources - 1).base == Base::narrow_constant;
                 f.pc = pc;
                 if (uniform && (exec & ~needed_lanes(w, in, std::countr_zero(exec))) == 0)
                     in.fn(w, in, exec);
                 else
                     run_collective(w, in, exec);
-                if (w.tainted) [[unlikely]] propagate_taint(w, in, mask, exec);
-                if (launch.stopped) [[unlikely]] return leave();
+                if (w.tainted) [[unlikely]]
+                    propagate_taint(w, in, mask, exec);
+                if (launch.stopped) [[unlikely]]
+                    return leave();
                 pc += 1;
                 break;
             }
@@ -260,12 +267,24 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
                     break;
                 }
                 switch (in.control) {
-                    case Control::call: do_call(w, f, in, exec); break;
-                    case Control::ret: do_return(w, f, exec); break;
-                    case Control::exit: do_exit(w, f, exec); break;
-                    case Control::barrier: do_barrier(w, f, in, exec); break;
-                    case Control::indexed: do_indexed_branch(w, f, in, exec); break;
-                    default: do_trap(w, in, exec); break;
+                    case Control::call:
+                        do_call(w, f, in, exec);
+                        break;
+                    case Control::ret:
+                        do_return(w, f, exec);
+                        break;
+                    case Control::exit:
+                        do_exit(w, f, exec);
+                        break;
+                    case Control::barrier:
+                        do_barrier(w, f, in, exec);
+                        break;
+                    case Control::indexed:
+                        do_indexed_branch(w, f, in, exec);
+                        break;
+                    default:
+                        do_trap(w, in, exec);
+                        break;
                 }
                 return;
             }
@@ -292,9 +311,10 @@ void run_warp(Warp& w, u64 budget) {
 HandlerSet handler_set() {
     HandlerSet set;
     set.run_warp = &run_warp;
-    set.tables = {integer_handlers(), float_handlers(), approximate_handlers(), half_handlers(),
-                  convert_handlers(), move_handlers(), memory_handlers(), atomic_handlers(),
-                  async_handlers(), collective_handlers(), tensor_handlers()};
+    set.tables = {integer_handlers(), float_handlers(),      approximate_handlers(), half_handlers(),
+                  convert_handlers(), move_handlers(),       memory_handlers(),      atomic_handlers(),
+                  async_handlers(),   collective_handlers(), mbarrier_handlers(),    video_handlers(),
+                  tensor_handlers()};
     return set;
 }
 

@@ -14,6 +14,8 @@ namespace {
 
 using races::Kind;
 
+constexpr u64 kSpan = 4096;  // bytes of which the written bits are looked at as a whole first
+
 struct Request {
     alignas(64) u64 address[kLanes];
     counters::Shape shape;
@@ -43,20 +45,46 @@ inline void analyse(Request& r, Mask exec) {
             equal |= a[i] ^ a[0];
         }
         if (consecutive == 0) {
-            s = {a[0], a[31], a[0], true, false};
+            s = {a[0], a[31], a[0], true, false, false, {}, {}};
             return;
         }
         if (equal == 0) {
-            s = {a[0], a[0], a[0], false, true};
+            s = {a[0], a[0], a[0], false, true, false, {}, {}};
             return;
         }
-        u64 low = a[0], high = a[0], any = 0;
-        for (int i = 0; i < kLanes; ++i) {
-            low = a[i] < low ? a[i] : low;
-            high = a[i] > high ? a[i] : high;
-            any |= a[i];
+        s.consecutive = s.equal = false;
+        s.quarters = true;
+        for (int q = 0; q < 4; ++q) {
+            const u64* b = a + 8 * q;
+            u64 run = 0, same = 0;
+            for (int i = 0; i < 8; ++i) {
+                run |= b[i] ^ (b[0] + static_cast<u64>(i) * r.bytes);
+                same |= b[i] ^ b[0];
+            }
+            s.quarters &= run == 0 || same == 0;
+            s.begin[q] = b[0];
+            s.end[q] = b[7] + r.bytes;
         }
-        s = {low, high, any, false, false};
+        u64 any = 0;
+        for (int i = 0; i < kLanes; ++i) any |= a[i];
+        s.any = any;
+        if (s.quarters) {
+            s.low = std::min(std::min(s.begin[0], s.begin[1]), std::min(s.begin[2], s.begin[3]));
+            s.high = std::max(std::max(s.end[0], s.end[1]), std::max(s.end[2], s.end[3])) - r.bytes;
+            return;
+        }
+        s64 low = static_cast<s64>(a[0]), high = low;  // addresses have 48 bits
+        for (int i = 0; i < kLanes; ++i) {
+            const s64 v = static_cast<s64>(a[i]);
+            low = v < low ? v : low;
+            high = v > high ? v : high;
+        }
+        s.low = static_cast<u64>(low);
+        s.high = static_cast<u64>(high);
+        if (low < 0 || high < 0) {  // not even addresses: make the check fail
+            s.low = 0;
+            s.high = ~u64{0} - 64;
+        }
         return;
     }
     const int first = std::countr_zero(exec);
@@ -69,12 +97,13 @@ inline void analyse(Request& r, Mask exec) {
         consecutive |= a[i] ^ (a[first] + static_cast<u64>(i - first) * r.bytes);
     });
     const bool run = ((exec >> first) & ((exec >> first) + 1)) == 0;  // active lanes are neighbours
-    s = {low, high, any, consecutive == 0 && run && equal != 0, equal == 0};
+    s = {low, high, any, consecutive == 0 && run && equal != 0, equal == 0, false, {}, {}};
 }
 
 inline u64 fetch(const std::byte* at, u32 size) {
     switch (size) {
-        case 1: return static_cast<u8>(*at);
+        case 1:
+            return static_cast<u8>(*at);
         case 2: {
             u16 v;
             std::memcpy(&v, at, 2);
@@ -95,16 +124,21 @@ inline u64 fetch(const std::byte* at, u32 size) {
 inline u64 extended(u64 v, u32 size, bool is_signed) {
     if (!is_signed) return v;
     switch (size) {
-        case 1: return static_cast<u64>(static_cast<s64>(static_cast<s8>(v)));
-        case 2: return static_cast<u64>(static_cast<s64>(static_cast<s16>(v)));
-        case 4: return static_cast<u64>(static_cast<s64>(static_cast<s32>(v)));
-        default: return v;
+        case 1:
+            return static_cast<u64>(static_cast<s64>(static_cast<s8>(v)));
+        case 2:
+            return static_cast<u64>(static_cast<s64>(static_cast<s16>(v)));
+        case 4:
+            return static_cast<u64>(static_cast<s64>(static_cast<s32>(v)));
+        default:
+            return v;
     }
 }
 inline void place(std::byte* at, u32 size, u64 v) { std::memcpy(at, &v, size); }
 
 // base + address[i] is where lane i's data lies in host memory; `stride` is added per lane (local memory).
-inline void load_data(Warp& w, const Instr& in, Mask exec, const Request& r, const std::byte* base, u64 stride) {
+inline void load_data(Warp& w, const Instr& in, Mask exec, const Request& r, const std::byte* base,
+                      u64 stride) {
     const u32 size = in.size;
     const bool sign = in.has(flag::is_signed);
     for (int v = 0; v < in.vector; ++v) {
@@ -126,17 +160,22 @@ inline void load_data(Warp& w, const Instr& in, Mask exec, const Request& r, con
                 for (int i = 0; i < kLanes; ++i) std::memcpy(out + i, from + r.address[i], 4);
                 continue;
             }
-            for_lanes(exec, [&](int i) { std::memcpy(out + i, from + r.address[i] + static_cast<u64>(i) * stride, 4); });
+            for_lanes(exec, [&](int i) {
+                std::memcpy(out + i, from + r.address[i] + static_cast<u64>(i) * stride, 4);
+            });
         } else if (d.is_wide()) {
             u64* out = wide(w, d);
             for_lanes(exec, [&](int i) {
-                out[i] = extended(fetch(from + r.address[i] + static_cast<u64>(i) * stride, size), size, sign);
+                out[i] =
+                    extended(fetch(from + r.address[i] + static_cast<u64>(i) * stride, size), size, sign);
             });
         } else {
             u32* out = narrow(w, d);
             const u32 keep = in.has(flag::narrow_gap) ? 0xffffu : 0xffffffffu;
             for_lanes(exec, [&](int i) {
-                out[i] = keep & static_cast<u32>(extended(fetch(from + r.address[i] + static_cast<u64>(i) * stride, size), size, sign));
+                out[i] =
+                    keep & static_cast<u32>(extended(
+                               fetch(from + r.address[i] + static_cast<u64>(i) * stride, size), size, sign));
             });
         }
     }
@@ -152,13 +191,17 @@ inline void store_data(Warp& w, const Instr& in, Mask exec, const Request& r, st
                 std::memcpy(to + r.address[0], from, 128);
                 continue;
             }
-            for_lanes(exec, [&](int i) { std::memcpy(to + r.address[i] + static_cast<u64>(i) * stride, from + i, 4); });
+            for_lanes(exec, [&](int i) {
+                std::memcpy(to + r.address[i] + static_cast<u64>(i) * stride, from + i, 4);
+            });
         } else if (s.is_wide()) {
             const u64* from = wide(w, s);
-            for_lanes(exec, [&](int i) { place(to + r.address[i] + static_cast<u64>(i) * stride, size, from[i]); });
+            for_lanes(exec,
+                      [&](int i) { place(to + r.address[i] + static_cast<u64>(i) * stride, size, from[i]); });
         } else {
             const u32* from = narrow(w, s);
-            for_lanes(exec, [&](int i) { place(to + r.address[i] + static_cast<u64>(i) * stride, size, from[i]); });
+            for_lanes(exec,
+                      [&](int i) { place(to + r.address[i] + static_cast<u64>(i) * stride, size, from[i]); });
         }
     }
 }
@@ -200,12 +243,14 @@ void load_from_buffer(Warp& w, const Instr& in, Mask exec, const Request& r, Buf
     if (buffer.track_initialised && launch.check_initialised) {
         const u64* bits = buffer.bits();
         const u64 low = r.shape.low - buffer.address;
-        if (!all_bits(bits, low, r.shape.high - r.shape.low + r.bytes))
+        const u64 span = r.shape.high - r.shape.low + r.bytes;
+        if (span > kSpan || !all_bits(bits, low, span))
             for_lanes(exec, [&](int i) {
                 if (!all_bits(bits, r.address[i] - buffer.address, r.bytes)) undefined |= Mask{1} << i;
             });
     }
-    if (launch.check_races && buffer.shadow) races::global_access(w, in, exec, buffer, r.address, r.bytes, Kind::read);
+    if (launch.check_races && buffer.shadow)
+        races::global_access(w, in, exec, buffer, r.address, r.bytes, Kind::read);
     load_data(w, in, exec, r, buffer.data() - buffer.address, 0);
     if (undefined || w.tainted) note_loaded(w, in, exec, undefined, &buffer, r.address, r.bytes);
 }
@@ -230,7 +275,7 @@ void load_global_request(Warp& w, const Instr& in, Mask exec, Request& r) {
         Request one;
         one.bytes = r.bytes;
         one.address[i] = r.address[i];
-        one.shape = {r.address[i], r.address[i], r.address[i], false, true};
+        one.shape = {r.address[i], r.address[i], r.address[i], false, true, false, {}, {}};
         load_from_buffer(w, in, Mask{1} << i, one, *w.launch->memory->at(r.address[i]));
     });
 }
@@ -263,7 +308,7 @@ void store_global_request(Warp& w, const Instr& in, Mask exec, Request& r) {
             Request one;
             one.bytes = r.bytes;
             one.address[i] = r.address[i];
-            one.shape = {r.address[i], r.address[i], r.address[i], false, true};
+            one.shape = {r.address[i], r.address[i], r.address[i], false, true, false, {}, {}};
             store_to_buffer(w, in, Mask{1} << i, one, *w.launch->memory->at(r.address[i]));
         });
     }
@@ -297,16 +342,11 @@ void load_shared_request(Warp& w, const Instr& in, Mask exec, Request& r) {
     Mask undefined = 0;
     if (launch.check_initialised) {
         const u64* bits = w.block->shared_written;
-        if (r.shape.consecutive || r.shape.equal) {
-            if (!all_bits(bits, r.shape.low, r.shape.high - r.shape.low + r.bytes))
-                for_lanes(exec, [&](int i) {
-                    if (!all_bits(bits, r.address[i], r.bytes)) undefined |= Mask{1} << i;
-                });
-        } else {
+        const u64 span = r.shape.high - r.shape.low + r.bytes;
+        if (span > kSpan || !all_bits(bits, r.shape.low, span))
             for_lanes(exec, [&](int i) {
                 if (!all_bits(bits, r.address[i], r.bytes)) undefined |= Mask{1} << i;
             });
-        }
     }
     load_data(w, in, exec, r, w.block->shared, 0);
     if (undefined || w.tainted) note_loaded(w, in, exec, undefined, nullptr, r.address, r.bytes);
@@ -349,12 +389,14 @@ bool local_ok(Warp& w, const Instr& in, Mask exec, const Request& r, bool is_sto
 void load_local_request(Warp& w, const Instr& in, Mask exec, Request& r) {
     if (!local_ok(w, in, exec, r, false)) return;
     Launch& launch = *w.launch;
-    if (launch.count && !in.has(flag::local_param)) counters::count_local(w, in, exec, r.address, r.bytes, false);
+    if (launch.count && !in.has(flag::local_param))
+        counters::count_local(w, in, exec, r.address, r.bytes, false);
     const u64 stride = launch.local_stride;
     Mask undefined = 0;
     if (launch.check_initialised && !in.has(flag::local_param))
         for_lanes(exec, [&](int i) {
-            if (!all_bits(w.local_written, static_cast<u64>(i) * stride + r.address[i], r.bytes)) undefined |= Mask{1} << i;
+            if (!all_bits(w.local_written, static_cast<u64>(i) * stride + r.address[i], r.bytes))
+                undefined |= Mask{1} << i;
         });
     load_data(w, in, exec, r, w.local, stride);
     if (undefined || w.tainted) note_loaded(w, in, exec, undefined, nullptr, r.address, r.bytes);
@@ -362,12 +404,15 @@ void load_local_request(Warp& w, const Instr& in, Mask exec, Request& r) {
 void store_local_request(Warp& w, const Instr& in, Mask exec, Request& r) {
     if (!local_ok(w, in, exec, r, true)) return;
     Launch& launch = *w.launch;
-    if (launch.count && !in.has(flag::local_param)) counters::count_local(w, in, exec, r.address, r.bytes, true);
+    if (launch.count && !in.has(flag::local_param))
+        counters::count_local(w, in, exec, r.address, r.bytes, true);
     const u64 stride = launch.local_stride;
     w.local_changes += !in.has(flag::local_param);
     store_data(w, in, exec, r, w.local, stride);
     if (launch.check_initialised) {
-        for_lanes(exec, [&](int i) { set_bits(w.local_written, static_cast<u64>(i) * stride + r.address[i], r.bytes); });
+        for_lanes(exec, [&](int i) {
+            set_bits(w.local_written, static_cast<u64>(i) * stride + r.address[i], r.bytes);
+        });
         if (w.tainted) note_stored(w, in, exec, r.address, r.bytes, w.local_written, stride);
     }
 }
@@ -462,9 +507,10 @@ void ld_param(Warp& w, const Instr& in, Mask exec) {
 }
 
 const HandlerEntry entries[] = {
-    {"ld.global", ld_global}, {"ld.constant", ld_global}, {"st.global", st_global}, {"ld.shared", ld_shared},
-    {"st.shared", st_shared}, {"ld.local", ld_local}, {"st.local", st_local}, {"ld.generic", ld_generic},
-    {"st.generic", st_generic}, {"ld.param", ld_param},
+    {"ld.global", ld_global}, {"ld.constant", ld_global}, {"st.global", st_global},
+    {"ld.shared", ld_shared}, {"st.shared", st_shared},   {"ld.local", ld_local},
+    {"st.local", st_local},   {"ld.generic", ld_generic}, {"st.generic", st_generic},
+    {"ld.param", ld_param},
 };
 
 }  // namespace

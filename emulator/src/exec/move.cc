@@ -7,8 +7,12 @@ namespace emulator::exec {
 namespace EMULATOR_ISA {
 namespace {
 
-void mov_narrow(Warp& w, const Instr& in, Mask exec) { put(narrow(w, in.destination(0)), narrow(w, in.source(0)), exec); }
-void mov_wide(Warp& w, const Instr& in, Mask exec) { put(wide(w, in.destination(0)), wide(w, in.source(0)), exec); }
+void mov_narrow(Warp& w, const Instr& in, Mask exec) {
+    put(narrow(w, in.destination(0)), narrow(w, in.source(0)), exec);
+}
+void mov_wide(Warp& w, const Instr& in, Mask exec) {
+    put(wide(w, in.destination(0)), wide(w, in.source(0)), exec);
+}
 void mov_pred(Warp& w, const Instr& in, Mask exec) {
     set_predicate(w, in.destination(0), exec, mask_of(w, in.source(0)));
 }
@@ -36,7 +40,8 @@ void unpack(Warp& w, const Instr& in, Mask exec) {
     const u64 keep = size == 8 ? ~0ull : (1ull << (8 * size)) - 1;
     for_lanes(exec, [&](int i) {
         const u64 v = lane_value(w, in.source(0), i);
-        for (int k = 0; k < in.destinations; ++k) set_lane(w, in.destination(k), i, (v >> (8 * size * k)) & keep);
+        for (int k = 0; k < in.destinations; ++k)
+            set_lane(w, in.destination(k), i, (v >> (8 * size * k)) & keep);
     });
 }
 // As many sources as destinations, each to its own (128-bit moves, packs of 64-bit halves).
@@ -61,12 +66,15 @@ void selp(Warp& w, const Instr& in, Mask exec) {
 }
 void selp_pred(Warp& w, const Instr& in, Mask exec) {
     const Mask p = mask_of(w, in.source(2));
-    set_predicate(w, in.destination(0), exec, (mask_of(w, in.source(0)) & p) | (mask_of(w, in.source(1)) & ~p));
+    set_predicate(w, in.destination(0), exec,
+                  (mask_of(w, in.source(0)) & p) | (mask_of(w, in.source(1)) & ~p));
 }
 
 // cvta: sub 0 to generic, 1 from generic; windows of shared and local memory, everything else is identical.
 void cvta(Warp& w, const Instr& in, Mask exec) {
-    const u64 window = in.space == ptx::Space::shared ? kSharedWindow : in.space == ptx::Space::local ? kLocalWindow : 0;
+    const u64 window = in.space == ptx::Space::shared  ? kSharedWindow
+                       : in.space == ptx::Space::local ? kLocalWindow
+                                                       : 0;
     for_lanes(exec, [&](int i) {
         const u64 a = lane_value(w, in.source(0), i);
         set_lane(w, in.destination(0), i, in.sub == 1 ? a - window : a + window);
@@ -79,12 +87,22 @@ void isspacep(Warp& w, const Instr& in, Mask exec) {
         bool yes = false;
         const Buffer* b = w.launch->memory->at(a[i]);
         switch (in.space) {
-            case ptx::Space::shared: yes = is_shared_window(a[i]); break;
-            case ptx::Space::local: yes = is_local_window(a[i]); break;
-            case ptx::Space::constant: yes = b && b->role == Buffer::Role::constant_variable; break;
-            case ptx::Space::param: yes = b && b->role == Buffer::Role::parameters; break;
-            default: yes = !is_shared_window(a[i]) && !is_local_window(a[i]) &&
-                           !(b && b->role == Buffer::Role::constant_variable); break;
+            case ptx::Space::shared:
+                yes = is_shared_window(a[i]);
+                break;
+            case ptx::Space::local:
+                yes = is_local_window(a[i]);
+                break;
+            case ptx::Space::constant:
+                yes = b && b->role == Buffer::Role::constant_variable;
+                break;
+            case ptx::Space::param:
+                yes = b && b->role == Buffer::Role::parameters;
+                break;
+            default:
+                yes = !is_shared_window(a[i]) && !is_local_window(a[i]) &&
+                      !(b && b->role == Buffer::Role::constant_variable);
+                break;
         }
         m |= static_cast<Mask>(yes) << i;
     });
@@ -97,32 +115,58 @@ u64 special_value(Warp& w, const Instr& in, int lane) {
     const Dim3 &grid = launch.grid, &block = launch.block, &index = w.block->index;
     const u32 bit = 1u << lane;
     switch (static_cast<SpecialRegister>(in.sub)) {
-        case SpecialRegister::tid_x: return w.tid[0][lane];
-        case SpecialRegister::tid_y: return w.tid[1][lane];
-        case SpecialRegister::tid_z: return w.tid[2][lane];
-        case SpecialRegister::ntid_x: return block.x;
-        case SpecialRegister::ntid_y: return block.y;
-        case SpecialRegister::ntid_z: return block.z;
-        case SpecialRegister::ctaid_x: return index.x;
-        case SpecialRegister::ctaid_y: return index.y;
-        case SpecialRegister::ctaid_z: return index.z;
-        case SpecialRegister::nctaid_x: return grid.x;
-        case SpecialRegister::nctaid_y: return grid.y;
-        case SpecialRegister::nctaid_z: return grid.z;
-        case SpecialRegister::laneid: return static_cast<u64>(lane);
-        case SpecialRegister::warpid: return w.index;
-        case SpecialRegister::nwarpid: return launch.warps_per_block;
-        case SpecialRegister::smid: return w.block->linear % launch.options->limits.sm_count;
-        case SpecialRegister::nsmid: return launch.options->limits.sm_count;
-        case SpecialRegister::gridid: return 1;
-        case SpecialRegister::lanemask_eq: return bit;
-        case SpecialRegister::lanemask_lt: return bit - 1;
-        case SpecialRegister::lanemask_le: return (bit - 1) | bit;
-        case SpecialRegister::lanemask_ge: return ~(bit - 1);
-        case SpecialRegister::lanemask_gt: return ~((bit - 1) | bit);
-        case SpecialRegister::clock: return static_cast<u32>(launch.instructions + w.instructions);
-        case SpecialRegister::clock_hi: return (launch.instructions + w.instructions) >> 32;
-        case SpecialRegister::clock64: return launch.instructions + w.instructions;
+        case SpecialRegister::tid_x:
+            return w.tid[0][lane];
+        case SpecialRegister::tid_y:
+            return w.tid[1][lane];
+        case SpecialRegister::tid_z:
+            return w.tid[2][lane];
+        case SpecialRegister::ntid_x:
+            return block.x;
+        case SpecialRegister::ntid_y:
+            return block.y;
+        case SpecialRegister::ntid_z:
+            return block.z;
+        case SpecialRegister::ctaid_x:
+            return index.x;
+        case SpecialRegister::ctaid_y:
+            return index.y;
+        case SpecialRegister::ctaid_z:
+            return index.z;
+        case SpecialRegister::nctaid_x:
+            return grid.x;
+        case SpecialRegister::nctaid_y:
+            return grid.y;
+        case SpecialRegister::nctaid_z:
+            return grid.z;
+        case SpecialRegister::laneid:
+            return static_cast<u64>(lane);
+        case SpecialRegister::warpid:
+            return w.index;
+        case SpecialRegister::nwarpid:
+            return launch.warps_per_block;
+        case SpecialRegister::smid:
+            return w.block->linear % launch.options->limits.sm_count;
+        case SpecialRegister::nsmid:
+            return launch.options->limits.sm_count;
+        case SpecialRegister::gridid:
+            return 1;
+        case SpecialRegister::lanemask_eq:
+            return bit;
+        case SpecialRegister::lanemask_lt:
+            return bit - 1;
+        case SpecialRegister::lanemask_le:
+            return (bit - 1) | bit;
+        case SpecialRegister::lanemask_ge:
+            return ~(bit - 1);
+        case SpecialRegister::lanemask_gt:
+            return ~((bit - 1) | bit);
+        case SpecialRegister::clock:
+            return static_cast<u32>(launch.instructions + w.instructions);
+        case SpecialRegister::clock_hi:
+            return (launch.instructions + w.instructions) >> 32;
+        case SpecialRegister::clock64:
+            return launch.instructions + w.instructions;
         case SpecialRegister::globaltimer:
         case SpecialRegister::globaltimer_lo:
         case SpecialRegister::globaltimer_hi: {
@@ -135,10 +179,14 @@ u64 special_value(Warp& w, const Instr& in, int lane) {
             const u64 at = launch.workspace ? launch.workspace->address : 0;
             return in.imm == 1 ? at >> 32 : in.imm == 2 ? static_cast<u32>(at) : 0;
         }
-        case SpecialRegister::total_smem_size: return launch.shared_bytes;
-        case SpecialRegister::dynamic_smem_size: return launch.request->dynamic_shared;
-        case SpecialRegister::one: return 1;
-        default: return 0;
+        case SpecialRegister::total_smem_size:
+            return launch.shared_bytes;
+        case SpecialRegister::dynamic_smem_size:
+            return launch.request->dynamic_shared;
+        case SpecialRegister::one:
+            return 1;
+        default:
+            return 0;
     }
 }
 void special(Warp& w, const Instr& in, Mask exec) {
@@ -147,9 +195,13 @@ void special(Warp& w, const Instr& in, Mask exec) {
 }
 
 const HandlerEntry entries[] = {
-    {"mov.narrow", mov_narrow}, {"mov.wide", mov_wide}, {"mov.pred", mov_pred}, {"mov.pred.literal", mov_pred_literal},
-    {"mov.local", mov_local}, {"pack", pack}, {"unpack", unpack}, {"mov.each", mov_each}, {"selp.narrow", selp<u32>},
-    {"selp.wide", selp<u64>}, {"selp.pred", selp_pred}, {"cvta", cvta}, {"isspacep", isspacep}, {"special", special},
+    {"mov.narrow", mov_narrow}, {"mov.wide", mov_wide},
+    {"mov.pred", mov_pred},     {"mov.pred.literal", mov_pred_literal},
+    {"mov.local", mov_local},   {"pack", pack},
+    {"unpack", unpack},         {"mov.each", mov_each},
+    {"selp.narrow", selp<u32>}, {"selp.wide", selp<u64>},
+    {"selp.pred", selp_pred},   {"cvta", cvta},
+    {"isspacep", isspacep},     {"special", special},
 };
 
 }  // namespace

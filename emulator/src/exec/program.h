@@ -76,12 +76,11 @@ enum : std::uint32_t {
     divergent_ok = 1u << 16,    // barrier without .aligned
     explicit_count = 1u << 17,  // barrier with a thread count
     arrive_only = 1u << 18,
-    keep_order = 1u << 19,    // fence-like
     selects = 1u << 20,       // selp: only the chosen source taints
     loads = 1u << 21,         // the handler sets the taint of its destinations itself
     kernel_param = 1u << 22,  // ld.param of the launch's arguments
     local_param = 1u << 23,   // .param storage of device functions: local memory, not counted
-    narrow_gap = 1u << 24
+    narrow_gap = 1u << 24     // a load into a 16-bit register
 };
 }
 
@@ -154,7 +153,7 @@ struct Program {
     std::vector<FunctionCode> functions;        // same numbers as ptx::Module::functions
     std::vector<const ptx::Instruction*> text;  // by Instr::id
     std::vector<std::int32_t> function_of;      // by Instr::id
-    std::vector<Pipe> pipes;                    // by Instr::id, with work for the counters
+    std::vector<std::uint32_t> places;          // by Instr::id: equal for instructions of one source line
     std::vector<const Instr*> instructions;     // by Instr::id
 };
 

@@ -70,7 +70,7 @@ inline double sine_of(double x, int quarter) {  // quarter 1: cosine
     a = a * s - 1.0 / 5040.0;
     a = a * s + 1.0 / 120.0;
     a = a * s - 1.0 / 6.0;
-    const double sine = r + r * s * a;
+    const double sine = r * (1.0 + s * a);  // keeps the sign of zero
     double b = 1.0 / 20922789888000.0;
     b = b * s - 1.0 / 87178291200.0;
     b = b * s + 1.0 / 479001600.0;
@@ -114,7 +114,8 @@ struct Rounded {
     u32 code = 0;
     bool overflow = false;
 };
-inline Rounded round_magnitude(double magnitude, bool negative, int mantissa, int lowest, int highest, int rounding) {
+inline Rounded round_magnitude(double magnitude, bool negative, int mantissa, int lowest, int highest,
+                               int rounding) {
     Rounded out;
     if (magnitude == 0) return out;
     int e = 0;
@@ -140,9 +141,9 @@ inline Rounded round_magnitude(double magnitude, bool negative, int mantissa, in
         out.overflow = true;
         return out;
     }
-    out.code = w < static_cast<u64>(implicit)
-                   ? static_cast<u32>(w)
-                   : (static_cast<u32>(e - lowest + 1) << mantissa) + static_cast<u32>(w - static_cast<u64>(implicit));
+    out.code = w < static_cast<u64>(implicit) ? static_cast<u32>(w)
+                                              : (static_cast<u32>(e - lowest + 1) << mantissa) +
+                                                    static_cast<u32>(w - static_cast<u64>(implicit));
     return out;
 }
 
@@ -153,7 +154,8 @@ inline u32 double_to_half(double v, int rounding = 0) {
     if (std::isinf(v)) return sign | 0x7c00;
     const Rounded r = round_magnitude(std::fabs(v), negative, 10, -14, 15, rounding);
     if (r.overflow) {
-        const bool to_infinity = rounding == 0 || rounding == 4 || (rounding == 2 && negative) || (rounding == 3 && !negative);
+        const bool to_infinity =
+            rounding == 0 || rounding == 4 || (rounding == 2 && negative) || (rounding == 3 && !negative);
         return sign | (to_infinity ? 0x7c00u : 0x7bffu);
     }
     return sign | r.code;
@@ -165,7 +167,8 @@ inline u32 double_to_bf16(double v, int rounding = 0) {
     if (std::isinf(v)) return sign | 0x7f80;
     const Rounded r = round_magnitude(std::fabs(v), negative, 7, -126, 127, rounding);
     if (r.overflow) {
-        const bool to_infinity = rounding == 0 || rounding == 4 || (rounding == 2 && negative) || (rounding == 3 && !negative);
+        const bool to_infinity =
+            rounding == 0 || rounding == 4 || (rounding == 2 && negative) || (rounding == 3 && !negative);
         return sign | (to_infinity ? 0x7f80u : 0x7f7fu);
     }
     return sign | r.code;

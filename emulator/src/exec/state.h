@@ -47,7 +47,7 @@ struct Fragment {
     std::uint32_t pc = 0;
     Frame* frame = nullptr;
     State state = State::ready;
-    bool arrived = false;  // at_barrier: counted there
+    bool arrived = false;             // at_barrier: counted there
     std::uint64_t last_run = 0;       // the warp's instruction count when it last ran
     std::uint64_t sync_accesses = 0;  // atomics, volatile and acquire accesses since another fragment ran
 };
@@ -73,13 +73,12 @@ struct Warp {
     std::uint32_t first_thread = 0;
     Mask present = 0, live = 0;  // lanes that exist; that have not exited
     bool tainted = false;        // some register may hold an undefined value
-    bool jumped = false;         // the handler changed pc or fragments
     std::vector<Fragment> fragments;
     std::vector<std::unique_ptr<Frame>> frames;
     std::array<std::array<std::uint32_t, kLanes>, 3> tid{};
     std::uint64_t instructions = 0, global_loads = 0;
     std::uint64_t yield_at = 0;
-    std::byte* local = nullptr;              // lane i at i * Launch::local_stride
+    std::byte* local = nullptr;  // lane i at i * Launch::local_stride
     Pages local_storage;
     std::uint64_t* local_written = nullptr;  // one bit per byte, same layout
     // happens-before within the block
@@ -118,6 +117,10 @@ struct Barrier {
     bool reduce_and = true, reduce_or = false;
 };
 
+struct BarrierClock {  // of an mbarrier: by warp, what its arrivals ordered
+    std::vector<std::uint32_t> arriving, completed;
+};
+
 struct Block {
     Launch* launch = nullptr;
     std::uint64_t linear = 0;
@@ -128,15 +131,15 @@ struct Block {
     std::byte* shared = nullptr;
     std::uint32_t shared_bytes = 0;
     std::uint64_t* shared_written = nullptr;  // one bit per byte
-    void* shared_shadow = nullptr;            // races::SharedCell[]
+    void* shared_shadow = nullptr;            // races::Cell[]
     Pages storage;
     // happens-before
-    std::uint32_t now = 0;                                  // stamp of accesses being made
+    std::uint32_t now = 0;        // stamp of accesses being made
     std::uint64_t version = 0;    // of what a release gives: grows with published and seen
-    std::uint32_t published = 0;                            // accesses up to here were followed by a fence
+    std::uint32_t published = 0;  // accesses up to here were followed by a fence
     std::unordered_map<std::uint64_t, std::uint32_t> seen;  // other block -> stamp ordered before this one
-    std::uint32_t seen_all = 0;                             // every block up to here (grid-wide sync)
     std::unordered_map<std::uint32_t, std::uint32_t> shared_sync;  // shared address -> released stamp
+    std::unordered_map<std::uint32_t, BarrierClock> mbarriers;
     // progress
     std::uint64_t writes = 0;  // stores and atomics that changed something, barriers, exits
     std::uint64_t idle = 0;    // instructions since writes last moved
@@ -211,7 +214,8 @@ struct Launch {
 
     std::uint32_t race_serial = 0;
     std::uint64_t shadow_pages = 0;  // that may still be made
-    std::uint32_t stamp = 1;  // the next free one, for Block::now
+    std::vector<std::uint64_t> stamp_block{
+        ~std::uint64_t{0}};  // the block that a stamp belongs to; 0 is nobody's
     std::unordered_map<std::uint64_t, SyncLocation> sync_locations;
     std::map<std::pair<std::string, std::uint64_t>, std::size_t> fault_index;  // (rule, places) -> faults[]
     bool printf_full = false;

@@ -16,6 +16,11 @@ HandlerTable memory_handlers();
 HandlerTable atomic_handlers();
 HandlerTable async_handlers();
 HandlerTable collective_handlers();
+HandlerTable mbarrier_handlers();
+HandlerTable video_handlers();
+
+// Lets every outstanding cp.async of these lanes land.
+void land_copies(Warp& w, Mask lanes);
 
 // setp and set: combines the comparison with a predicate operand (sub2: 0 none, 1 and, 2 or, 3 xor) and
 // writes p and, when there is one, q. With set (imm != 0) writes all ones, 1.0 or zero to a register instead.

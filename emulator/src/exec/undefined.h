@@ -39,8 +39,9 @@ void sync_read(Warp& w, const Instr& in, Mask exec, const std::uint64_t* address
 void sync_write(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, bool shared);
 void note_watched(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, std::uint32_t bytes);
 
-void report_bad_shared(Warp& w, const Instr& in, int lane, std::uint64_t address, std::uint32_t bytes, bool is_store);
-void report_bad_local(Warp& w, const Instr& in, int lane, std::uint64_t address, std::uint32_t bytes, bool is_store,
-                      std::uint64_t limit);
+void report_bad_shared(Warp& w, const Instr& in, int lane, std::uint64_t address, std::uint32_t bytes,
+                       bool is_store);
+void report_bad_local(Warp& w, const Instr& in, int lane, std::uint64_t address, std::uint32_t bytes,
+                      bool is_store, std::uint64_t limit);
 
 }  // namespace emulator::exec

@@ -22,18 +22,21 @@ static std::uint64_t in_frame(Warp& w, const Fragment& f, const Slot& slot, int 
                           : reinterpret_cast<const std::uint32_t*>(base)[lane];
 }
 static Mask predicate_in_frame(const Fragment& f, const Slot& slot) {
-    const Mask m = *reinterpret_cast<const Mask*>(f.frame->base[static_cast<std::size_t>(slot.base)] + slot.offset);
+    const Mask m =
+        *reinterpret_cast<const Mask*>(f.frame->base[static_cast<std::size_t>(slot.base)] + slot.offset);
     return slot.negated ? ~m : m;
 }
 
-static void divergent(Warp& w, const Instr& in, int lane, Warp& other_warp, const Instr& other_in, int other_lane) {
+static void divergent(Warp& w, const Instr& in, int lane, Warp& other_warp, const Instr& other_in,
+                      int other_lane) {
     OtherParty other;
     other.id = other_in.id;
     other.block = other_warp.block->linear;
     other.thread = other_warp.first_thread + static_cast<std::uint32_t>(other_lane);
     other.note = "where other threads of the block wait";
     report(w, "divergent-barrier", in, lane,
-           "threads of the block wait at different barriers: a barrier is inside a condition that not all threads meet",
+           "threads of the block wait at different barriers: a barrier is inside a condition that not all "
+           "threads meet",
            true, &other);
 }
 
@@ -62,20 +65,24 @@ static void complete(Block& block, Barrier& barrier) {
     std::vector<std::uint32_t> arrivals, waiters;
     for (const auto* list : {&barrier.waiting, &barrier.arrivals})
         for (const BarrierWait& wait : *list)
-            if (std::find(arrivals.begin(), arrivals.end(), wait.warp) == arrivals.end()) arrivals.push_back(wait.warp);
+            if (std::find(arrivals.begin(), arrivals.end(), wait.warp) == arrivals.end())
+                arrivals.push_back(wait.warp);
     const BarrierWait* first = barrier.waiting.empty() ? nullptr : &barrier.waiting.front();
     for (const BarrierWait& wait : barrier.waiting) {
-        if (std::find(waiters.begin(), waiters.end(), wait.warp) == waiters.end()) waiters.push_back(wait.warp);
-        const bool strict = barrier.expected == 0 && !wait.instr->has(flag::divergent_ok) && !first->instr->has(flag::divergent_ok);
+        if (std::find(waiters.begin(), waiters.end(), wait.warp) == waiters.end())
+            waiters.push_back(wait.warp);
+        const bool strict = barrier.expected == 0 && !wait.instr->has(flag::divergent_ok) &&
+                            !first->instr->has(flag::divergent_ok);
         if (strict && wait.instr != first->instr) {
-            divergent(*block.warps[wait.warp], *wait.instr, std::countr_zero(wait.lanes), *block.warps[first->warp],
-                      *first->instr, std::countr_zero(first->lanes));
+            divergent(*block.warps[wait.warp], *wait.instr, std::countr_zero(wait.lanes),
+                      *block.warps[first->warp], *first->instr, std::countr_zero(first->lanes));
             return;
         }
     }
     if (barrier.expected == 0)  // threads that have exited count as arrived
         for (const auto& w : block.warps)
-            if (w->live == 0 && std::find(arrivals.begin(), arrivals.end(), w->index) == arrivals.end()) arrivals.push_back(w->index);
+            if (w->live == 0 && std::find(arrivals.begin(), arrivals.end(), w->index) == arrivals.end())
+                arrivals.push_back(w->index);
     if (block.launch->check_races) races::barrier(block, arrivals, waiters);
     for (const BarrierWait& wait : barrier.waiting) {
         Warp& w = *block.warps[wait.warp];
@@ -121,14 +128,17 @@ static void arrive(Warp& w) {
         const int lane = std::countr_zero(f.mask);
         const std::uint64_t number = in_frame(w, f, in.source(0), lane);
         if (number >= 16) {
-            report(w, "illegal-instruction", in, lane, fmt::format("barrier {} does not exist (0 to 15)", number), true);
+            report(w, "illegal-instruction", in, lane,
+                   fmt::format("barrier {} does not exist (0 to 15)", number), true);
             return;
         }
         Barrier& barrier = block.barriers[number];
         std::uint32_t count = 0;
-        if (in.has(flag::explicit_count)) count = static_cast<std::uint32_t>(in_frame(w, f, in.source(1), lane));
+        if (in.has(flag::explicit_count))
+            count = static_cast<std::uint32_t>(in_frame(w, f, in.source(1), lane));
         if (count % kLanes != 0) {
-            report(w, "illegal-instruction", in, lane, fmt::format("a barrier for {} threads: not a multiple of 32", count), true);
+            report(w, "illegal-instruction", in, lane,
+                   fmt::format("a barrier for {} threads: not a multiple of 32", count), true);
             return;
         }
         barrier.expected = count;
@@ -136,7 +146,8 @@ static void arrive(Warp& w) {
         wait.warp = w.index;
         wait.lanes = f.mask;
         wait.instr = &in;
-        wait.threads = count && !in.has(flag::divergent_ok) ? kLanes : static_cast<std::uint32_t>(std::popcount(f.mask));
+        wait.threads =
+            count && !in.has(flag::divergent_ok) ? kLanes : static_cast<std::uint32_t>(std::popcount(f.mask));
         barrier.arrived += wait.threads;
         w.launch->barrier_arrivals += 1;
         if (in.sub == 1) {  // arrive: does not wait
@@ -165,7 +176,8 @@ void check_barriers(Block& block) {
     for (const auto& w : block.warps) {
         if (!w->live) continue;
         bool waits = false;
-        for (const Fragment& f : w->fragments) waits |= f.mask && f.state == Fragment::State::at_barrier && !f.arrived;
+        for (const Fragment& f : w->fragments)
+            waits |= f.mask && f.state == Fragment::State::at_barrier && !f.arrived;
         if (waits) arrive(*w);
         if (block.launch->stopped) return;
     }
@@ -205,8 +217,9 @@ void report_stuck(Block& block, const char*) {
             if (x.warp == c.warp) rest = &x;
         if (rest) fill(*rest, "where the others are");
         const bool sync = at(*c.fragment).sub2 == 0xff;
-        report(*c.warp, sync ? "deadlock" : "invalid-shuffle", at(*c.fragment), std::countr_zero(c.fragment->mask),
-               "lanes named in the member mask never arrive here", true, rest ? &other : nullptr);
+        report(*c.warp, sync ? "deadlock" : "invalid-shuffle", at(*c.fragment),
+               std::countr_zero(c.fragment->mask), "lanes named in the member mask never arrive here", true,
+               rest ? &other : nullptr);
         return;
     }
     if (!barriers.empty()) {
@@ -222,10 +235,12 @@ void report_stuck(Block& block, const char*) {
             other.block = block.linear;
             other.thread = spinning->first_thread + spinning->last_sync_lane;
             other.note = "where another thread waits";
-            report(*b.warp, "deadlock", in, std::countr_zero(b.fragment->mask), "waits at a barrier that not all threads reach", true, &other);
+            report(*b.warp, "deadlock", in, std::countr_zero(b.fragment->mask),
+                   "waits at a barrier that not all threads reach", true, &other);
             return;
         }
-        report(*b.warp, full && different ? "divergent-barrier" : "deadlock", in, std::countr_zero(b.fragment->mask),
+        report(*b.warp, full && different ? "divergent-barrier" : "deadlock", in,
+               std::countr_zero(b.fragment->mask),
                full && different ? "threads of the block wait at different barriers"
                                  : "waits at a barrier for more threads than arrive",
                true, different ? &other : nullptr);
@@ -234,14 +249,17 @@ void report_stuck(Block& block, const char*) {
     if (spinning && spinning->last_sync) {
         const Buffer* buffer = block.launch->memory->at(spinning->last_sync_address);
         report(*spinning, "deadlock", *spinning->last_sync, static_cast<int>(spinning->last_sync_lane),
-               buffer ? "waits for a change of " + describe(*block.launch, buffer, false, spinning->last_sync_address, 4) + ", which nobody makes"
+               buffer ? "waits for a change of " +
+                            describe(*block.launch, buffer, false, spinning->last_sync_address, 4) +
+                            ", which nobody makes"
                       : std::string("waits for a change of memory that nobody makes"),
                true);
         return;
     }
     for (const auto& w : block.warps)
         if (w->live && !w->fragments.empty()) {
-            report(*w, "deadlock", at(w->fragments.front()), std::countr_zero(w->live), "a loop that can never end", true);
+            report(*w, "deadlock", at(w->fragments.front()), std::countr_zero(w->live),
+                   "a loop that can never end", true);
             return;
         }
 }

@@ -19,7 +19,8 @@ Handler find_handler(std::string_view name) {
     static const std::unordered_map<std::string_view, Handler> index = [] {
         std::unordered_map<std::string_view, Handler> all;
         for (const HandlerTable& table : chosen_handlers().tables)
-            for (std::size_t i = 0; i < table.count; ++i) all.emplace(table.entries[i].name, table.entries[i].fn);
+            for (std::size_t i = 0; i < table.count; ++i)
+                all.emplace(table.entries[i].name, table.entries[i].fn);
         return all;
     }();
     const auto it = index.find(name);

@@ -15,14 +15,15 @@ namespace emulator::exec {
 
 constexpr std::uint32_t kMaxDepth = 512;
 
-Frame* push_frame(Warp& w, const FunctionCode& function, Frame* parent, const Instr* call, std::uint32_t return_pc,
-                  Mask lanes) {
+Frame* push_frame(Warp& w, const FunctionCode& function, Frame* parent, const Instr* call,
+                  std::uint32_t return_pc, Mask lanes) {
     Launch& launch = *w.launch;
     const std::uint32_t base = parent ? parent->local_base + parent->function->frame_bytes : 0;
     const std::uint32_t depth = parent ? parent->depth + 1 : 0;
     if (base + function.frame_bytes > launch.local_limit || depth >= kMaxDepth) {
         report(w, "stack-overflow", *call, std::countr_zero(lanes),
-               fmt::format("a call needs more than the thread's {} bytes of stack (call depth {})", launch.local_limit, depth),
+               fmt::format("a call needs more than the thread's {} bytes of stack (call depth {})",
+                           launch.local_limit, depth),
                true);
         return nullptr;
     }
@@ -35,7 +36,8 @@ Frame* push_frame(Warp& w, const FunctionCode& function, Frame* parent, const In
     f->depth = depth;
     f->local_base = base;
     f->lanes = lanes;
-    const std::size_t wide_bytes = std::size_t{function.wide} * 256, narrow_bytes = std::size_t{function.narrow} * 128;
+    const std::size_t wide_bytes = std::size_t{function.wide} * 256,
+                      narrow_bytes = std::size_t{function.narrow} * 128;
     const std::size_t bytes = wide_bytes + narrow_bytes + std::size_t{function.predicates} * 4 + 64;
     f->registers = std::make_unique<std::byte[]>(bytes + 64);  // zeroed
     std::byte* at = f->registers.get();
@@ -49,10 +51,12 @@ Frame* push_frame(Warp& w, const FunctionCode& function, Frame* parent, const In
     f->base[static_cast<std::size_t>(Base::wide_constant)] =
         reinterpret_cast<std::byte*>(launch.wide_constants[number].data());
     if (function.true_predicate >= 0)
-        reinterpret_cast<Mask*>(f->base[static_cast<std::size_t>(Base::predicate)])[function.true_predicate] = kAllLanes;
+        reinterpret_cast<Mask*>(f->base[static_cast<std::size_t>(Base::predicate)])[function.true_predicate] =
+            kAllLanes;
     if (launch.check_initialised && function.frame_bytes)
         for (Mask m = lanes; m; m &= m - 1)
-            clear_bits(w.local_written, std::uint64_t(std::countr_zero(m)) * launch.local_stride + base, function.frame_bytes);
+            clear_bits(w.local_written, std::uint64_t(std::countr_zero(m)) * launch.local_stride + base,
+                       function.frame_bytes);
     new_frame_taint(w, *f);
     w.frames.push_back(std::move(frame));
     return f;
@@ -62,10 +66,12 @@ Frame* reuse_frame(Warp& w, Mask lanes) {
     Frame* f = w.frames.front().get();
     w.frames.resize(1);
     const FunctionCode& function = *f->function;
-    const std::size_t bytes = std::size_t{function.wide} * 256 + std::size_t{function.narrow} * 128 + std::size_t{function.predicates} * 4;
+    const std::size_t bytes = std::size_t{function.wide} * 256 + std::size_t{function.narrow} * 128 +
+                              std::size_t{function.predicates} * 4;
     std::memset(f->base[static_cast<std::size_t>(Base::wide)], 0, bytes);
     if (function.true_predicate >= 0)
-        reinterpret_cast<Mask*>(f->base[static_cast<std::size_t>(Base::predicate)])[function.true_predicate] = kAllLanes;
+        reinterpret_cast<Mask*>(f->base[static_cast<std::size_t>(Base::predicate)])[function.true_predicate] =
+            kAllLanes;
     f->lanes = lanes;
     f->taint.fill(nullptr);
     f->origin.fill(nullptr);
@@ -73,7 +79,8 @@ Frame* reuse_frame(Warp& w, Mask lanes) {
     f->origin_store.clear();
     if (w.launch->check_initialised && function.frame_bytes)
         for (Mask m = lanes; m; m &= m - 1)
-            clear_bits(w.local_written, std::uint64_t(std::countr_zero(m)) * w.launch->local_stride, function.frame_bytes);
+            clear_bits(w.local_written, std::uint64_t(std::countr_zero(m)) * w.launch->local_stride,
+                       function.frame_bytes);
     return f;
 }
 
@@ -94,7 +101,8 @@ Fragment& split(Warp& w, Fragment& f, Mask lanes, Frame* frame, std::uint32_t pc
     return w.fragments.back();
 }
 
-static void copy_in(Warp& w, const CallSite::Piece& piece, std::uint32_t caller_base, std::uint32_t to, std::uint32_t bytes, Mask lanes) {
+static void copy_in(Warp& w, const CallSite::Piece& piece, std::uint32_t caller_base, std::uint32_t to,
+                    std::uint32_t bytes, Mask lanes) {
     for (Mask m = lanes; m; m &= m - 1) {
         const int lane = std::countr_zero(m);
         std::byte* local = w.local + std::uint64_t(lane) * w.launch->local_stride;
@@ -127,9 +135,11 @@ void do_call(Warp& w, Fragment& f, const Instr& in, Mask exec) {
             });
             number = static_cast<std::int64_t>(target - kFunctionTag);
             const auto count = static_cast<std::int64_t>(launch.program->functions.size());
-            if (target < kFunctionTag || number >= count || !launch.program->functions[static_cast<std::size_t>(number)].decoded) {
+            if (target < kFunctionTag || number >= count ||
+                !launch.program->functions[static_cast<std::size_t>(number)].decoded) {
                 report(w, "illegal-instruction", in, std::countr_zero(group),
-                       fmt::format("calls through {:#x}, which is not the address of a function", target), true);
+                       fmt::format("calls through {:#x}, which is not the address of a function", target),
+                       true);
                 return;
             }
         }
@@ -140,11 +150,13 @@ void do_call(Warp& w, Fragment& f, const Instr& in, Mask exec) {
         if (!frame) return;
         for (std::size_t i = 0; i < site.arguments.size() && i < text.parameters.size(); ++i)
             copy_in(w, site.arguments[i], caller->local_base,
-                    frame->local_base + callee.parameter_offset + static_cast<std::uint32_t>(text.parameters[i].offset),
+                    frame->local_base + callee.parameter_offset +
+                        static_cast<std::uint32_t>(text.parameters[i].offset),
                     static_cast<std::uint32_t>(text.parameters[i].size), group);
         if (launch.check_initialised && callee.parameter_bytes)
             for_lanes(group, [&](int i) {
-                set_bits(w.local_written, std::uint64_t(i) * launch.local_stride + frame->local_base + callee.parameter_offset,
+                set_bits(w.local_written,
+                         std::uint64_t(i) * launch.local_stride + frame->local_base + callee.parameter_offset,
                          callee.parameter_bytes);
             });
         if (first) {
@@ -169,17 +181,21 @@ void do_return(Warp& w, Fragment& f, Mask exec) {
     Frame* frame = f.frame;
     Frame* caller = frame->parent;
     const CallSite& site = caller->function->calls[frame->call->target];
-    const std::size_t number = static_cast<std::size_t>(frame->function - w.launch->program->functions.data());
+    const std::size_t number =
+        static_cast<std::size_t>(frame->function - w.launch->program->functions.data());
     const ptx::Function& text = w.launch->module->functions[number];
     for (std::size_t i = 0; i < site.results.size() && i < text.returns.size(); ++i) {
         const CallSite::Piece& piece = site.results[i];
-        const std::uint32_t from = frame->local_base + frame->function->parameter_offset + static_cast<std::uint32_t>(text.returns[i].offset);
+        const std::uint32_t from = frame->local_base + frame->function->parameter_offset +
+                                   static_cast<std::uint32_t>(text.returns[i].offset);
         for_lanes(exec, [&](int lane) {
             std::byte* local = w.local + std::uint64_t(lane) * w.launch->local_stride;
             std::memcpy(local + caller->local_base + piece.offset, local + from,
                         std::min<std::uint64_t>(piece.bytes, text.returns[i].size));
             if (w.launch->check_initialised)
-                set_bits(w.local_written, std::uint64_t(lane) * w.launch->local_stride + caller->local_base + piece.offset, piece.bytes);
+                set_bits(w.local_written,
+                         std::uint64_t(lane) * w.launch->local_stride + caller->local_base + piece.offset,
+                         piece.bytes);
         });
     }
     const std::uint32_t pc = frame->return_pc;
@@ -227,7 +243,8 @@ void do_indexed_branch(Warp& w, Fragment& f, const Instr& in, Mask exec) {
         });
         rest &= ~group;
         if (index >= table.size()) {
-            report(w, "illegal-instruction", in, std::countr_zero(group), "an indexed branch outside its table", true);
+            report(w, "illegal-instruction", in, std::countr_zero(group),
+                   "an indexed branch outside its table", true);
             return;
         }
         if (first) {
@@ -266,7 +283,8 @@ std::uint64_t warp_state_hash(const Warp& w) {
     for (const auto& frame : w.frames) {
         const FunctionCode& f = *frame->function;
         const std::byte* from = frame->base[static_cast<std::size_t>(Base::wide)];
-        const std::size_t bytes = std::size_t{f.wide} * 256 + std::size_t{f.narrow} * 128 + std::size_t{f.predicates} * 4;
+        const std::size_t bytes =
+            std::size_t{f.wide} * 256 + std::size_t{f.narrow} * 128 + std::size_t{f.predicates} * 4;
         for (std::size_t i = 0; i + 8 <= bytes; i += 8) {
             std::uint64_t v;
             std::memcpy(&v, from + i, 8);

@@ -23,7 +23,8 @@ const std::byte* host_bytes(const Warp& w, int lane, std::uint64_t address, std:
         return offset + bytes > w.block->shared_bytes ? nullptr : w.block->shared + offset;
     }
     const Buffer* buffer = w.launch->memory->at(address);
-    return buffer && buffer->contains(address, bytes) ? buffer->data() + (address - buffer->address) : nullptr;
+    return buffer && buffer->contains(address, bytes) ? buffer->data() + (address - buffer->address)
+                                                      : nullptr;
 }
 
 std::optional<std::string> read_string(const Warp& w, int lane, std::uint64_t address, std::size_t limit) {
@@ -38,7 +39,8 @@ std::optional<std::string> read_string(const Warp& w, int lane, std::uint64_t ad
 }
 
 // Formats as CUDA's printf: integers are 4 bytes (8 with ll, l or z), floats doubles, strings pointers.
-static std::optional<std::string> format(const Warp& w, int lane, std::uint64_t text_address, std::uint64_t args) {
+static std::optional<std::string> format(const Warp& w, int lane, std::uint64_t text_address,
+                                         std::uint64_t args) {
     const auto text = read_string(w, lane, text_address);
     if (!text) return std::nullopt;
     std::string out;
@@ -85,21 +87,36 @@ static std::optional<std::string> format(const Warp& w, int lane, std::uint64_t 
         char buffer[512];
         int n = 0;
         switch (kind) {
-            case '%': out += '%'; break;
-            case 'd': case 'i':
-                good = argument(wide ? 8 : 4, v);
-                n = std::snprintf(buffer, sizeof buffer, (spec + "lld").c_str(),
-                                  wide ? static_cast<long long>(v) : static_cast<long long>(static_cast<std::int32_t>(v)));
+            case '%':
+                out += '%';
                 break;
-            case 'u': case 'x': case 'X': case 'o':
+            case 'd':
+            case 'i':
                 good = argument(wide ? 8 : 4, v);
-                n = std::snprintf(buffer, sizeof buffer, (spec + "ll" + kind).c_str(), static_cast<unsigned long long>(v));
+                n = std::snprintf(
+                    buffer, sizeof buffer, (spec + "lld").c_str(),
+                    wide ? static_cast<long long>(v) : static_cast<long long>(static_cast<std::int32_t>(v)));
+                break;
+            case 'u':
+            case 'x':
+            case 'X':
+            case 'o':
+                good = argument(wide ? 8 : 4, v);
+                n = std::snprintf(buffer, sizeof buffer, (spec + "ll" + kind).c_str(),
+                                  static_cast<unsigned long long>(v));
                 break;
             case 'c':
                 good = argument(4, v);
                 n = std::snprintf(buffer, sizeof buffer, (spec + "c").c_str(), static_cast<int>(v & 0xff));
                 break;
-            case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': case 'a': case 'A':
+            case 'f':
+            case 'F':
+            case 'e':
+            case 'E':
+            case 'g':
+            case 'G':
+            case 'a':
+            case 'A':
                 good = argument(8, v);
                 n = std::snprintf(buffer, sizeof buffer, (spec + kind).c_str(), std::bit_cast<double>(v));
                 break;
@@ -113,7 +130,9 @@ static std::optional<std::string> format(const Warp& w, int lane, std::uint64_t 
                 n = std::snprintf(buffer, sizeof buffer, (spec + "s").c_str(), s ? s->c_str() : "(null)");
                 break;
             }
-            default: out += spec + kind; break;
+            default:
+                out += spec + kind;
+                break;
         }
         if (!good) return std::nullopt;
         if (n > 0) out.append(buffer, std::min<std::size_t>(static_cast<std::size_t>(n), sizeof buffer - 1));
@@ -129,23 +148,27 @@ void call_builtin(Warp& w, Fragment& f, const Instr& in, const CallSite& site, M
         const auto argument = [&](std::size_t i) {
             std::uint64_t v = 0;
             if (i < site.arguments.size())
-                std::memcpy(&v, local + site.arguments[i].offset, std::min<std::uint32_t>(site.arguments[i].bytes, 8));
+                std::memcpy(&v, local + site.arguments[i].offset,
+                            std::min<std::uint32_t>(site.arguments[i].bytes, 8));
             return v;
         };
         const auto result = [&](std::uint64_t v) {
             if (site.results.empty()) return;
-            std::memcpy(local + site.results[0].offset, &v, std::min<std::uint32_t>(site.results[0].bytes, 8));
+            std::memcpy(local + site.results[0].offset, &v,
+                        std::min<std::uint32_t>(site.results[0].bytes, 8));
         };
         if (site.builtin == "vprintf") {
             const auto text = format(w, lane, argument(0), argument(1));
             if (!text) {
-                report(w, "out-of-bounds", in, lane, "printf reads a format or an argument outside its memory", true);
+                report(w, "out-of-bounds", in, lane,
+                       "printf reads a format or an argument outside its memory", true);
                 return;
             }
             if (launch.outcome->printed.size() + text->size() > launch.options->max_printf_bytes) {
                 if (!launch.printf_full)
                     report(w, "printf-limit", in, lane,
-                           fmt::format("printf wrote more than {} bytes", launch.options->max_printf_bytes), false);
+                           fmt::format("printf wrote more than {} bytes", launch.options->max_printf_bytes),
+                           false);
                 launch.printf_full = true;
             } else if (!launch.printf_full) {
                 launch.outcome->printed += *text;
@@ -154,18 +177,21 @@ void call_builtin(Warp& w, Fragment& f, const Instr& in, const CallSite& site, M
         } else if (site.builtin == "malloc") {
             const std::uint64_t bytes = argument(0);
             constexpr std::uint64_t kHeap = 8 << 20;  // cudaLimitMallocHeapSize
-            if (bytes == 0 || launch.heap_bytes + bytes > kHeap || launch.memory->next_slot + 2 >= kSlotLimit) {
+            if (bytes == 0 || launch.heap_bytes + bytes > kHeap ||
+                launch.memory->next_slot + 2 >= kSlotLimit) {
                 result(0);
             } else {
                 launch.heap_bytes += bytes;
-                const Buffer& b = launch.memory->add("malloc", bytes, BufferKind::scratch, Buffer::Role::heap, false, std::byte{0xd5});
+                const Buffer& b = launch.memory->add("malloc", bytes, BufferKind::scratch, Buffer::Role::heap,
+                                                     false, std::byte{0xd5});
                 result(b.address);
             }
         } else if (site.builtin == "free") {
             const std::uint64_t at = argument(0);
             Buffer* b = at ? launch.memory->at(at) : nullptr;
             if (at && (!b || b->address != at || b->role != Buffer::Role::heap)) {
-                report(w, "illegal-instruction", in, lane, fmt::format("frees {:#x}, which malloc did not return", at), true);
+                report(w, "illegal-instruction", in, lane,
+                       fmt::format("frees {:#x}, which malloc did not return", at), true);
             } else if (b) {
                 launch.heap_bytes -= b->size;
                 launch.memory->remove(*b);
@@ -173,7 +199,9 @@ void call_builtin(Warp& w, Fragment& f, const Instr& in, const CallSite& site, M
         } else {  // __assertfail(message, file, line, function, size)
             const auto message = read_string(w, lane, argument(0)), file = read_string(w, lane, argument(1));
             report(w, "assert", in, lane,
-                   fmt::format("assertion `{}` failed ({}:{})", message.value_or("?"), file.value_or("?"), argument(2)), true);
+                   fmt::format("assertion `{}` failed ({}:{})", message.value_or("?"), file.value_or("?"),
+                               argument(2)),
+                   true);
         }
     });
 }

@@ -1,4 +1,5 @@
-// Module::load and run(): checks a launch, prepares it, lets the scheduler execute it, collects what happened.
+// Module::load and run(): checks a launch, prepares it, lets the scheduler execute it, collects what
+// happened.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,23 +53,6 @@ KernelInfo describe_kernel(const ptx::Function& f) {
     return info;
 }
 
-// Is a module variable stored to, or its address used in a way that a store may follow?
-std::set<const ptx::Variable*> written_variables(const ptx::Module& module) {
-    std::set<const ptx::Variable*> found;
-    for (const ptx::Function& f : module.functions)
-        for (const ptx::Instruction& in : f.code)
-            for (std::size_t i = 0; i < in.operands.size(); ++i) {
-                const ptx::Operand& operand = in.operands[i];
-                if (const auto* symbol = std::get_if<ptx::Symbol>(&operand.value)) {
-                    if (symbol->variable) found.insert(symbol->variable);
-                } else if (const auto* address = std::get_if<ptx::Address>(&operand.value)) {
-                    const auto* base = std::get_if<ptx::Symbol>(&address->base);
-                    if (base && base->variable && in.opcode != "ld" && in.opcode != "ldu") found.insert(base->variable);
-                }
-            }
-    return found;
-}
-
 }  // namespace
 
 Module::Module() : impl_(std::make_unique<Impl>()) {}
@@ -88,7 +72,7 @@ std::variant<Module, LoadError> Module::load(std::string_view ptx) {
     impl.program = std::move(std::get<exec::Program>(decoded));
     for (const ptx::Function& f : impl.text.functions)
         if (f.is_kernel) impl.kernels.push_back(describe_kernel(f));
-    const auto written = written_variables(impl.text);
+    const auto written = decode::written_variables(impl.text);
     for (const auto& v : impl.text.variables) {
         if (v->space != ptx::Space::global && v->space != ptx::Space::constant) continue;
         GlobalInfo info;
@@ -114,51 +98,66 @@ namespace {
 
 std::optional<LaunchError> refuse(const KernelInfo* kernel, const ptx::Function* text, const Launch& launch,
                                   const Limits& limits) {
-    const auto no = [](const char* rule, std::string message) { return LaunchError{rule, std::move(message)}; };
+    const auto no = [](const char* rule, std::string message) {
+        return LaunchError{rule, std::move(message)};
+    };
     if (!kernel) return no("kernel-not-found", fmt::format("the module has no kernel `{}`", launch.kernel));
     const Dim3 &g = launch.grid, &b = launch.block;
-    if (g.x == 0 || g.y == 0 || g.z == 0) return no("illegal-grid", fmt::format("the grid {} x {} x {} is empty", g.x, g.y, g.z));
+    if (g.x == 0 || g.y == 0 || g.z == 0)
+        return no("illegal-grid", fmt::format("the grid {} x {} x {} is empty", g.x, g.y, g.z));
     if (g.x > limits.max_grid_x || g.y > limits.max_grid_y || g.z > limits.max_grid_z)
-        return no("illegal-grid", fmt::format("the grid {} x {} x {} exceeds {} x {} x {}", g.x, g.y, g.z, limits.max_grid_x,
-                                              limits.max_grid_y, limits.max_grid_z));
-    if (b.x == 0 || b.y == 0 || b.z == 0) return no("illegal-block", fmt::format("the block {} x {} x {} is empty", b.x, b.y, b.z));
+        return no("illegal-grid", fmt::format("the grid {} x {} x {} exceeds {} x {} x {}", g.x, g.y, g.z,
+                                              limits.max_grid_x, limits.max_grid_y, limits.max_grid_z));
+    if (b.x == 0 || b.y == 0 || b.z == 0)
+        return no("illegal-block", fmt::format("the block {} x {} x {} is empty", b.x, b.y, b.z));
     if (b.x > limits.max_block_x || b.y > limits.max_block_y || b.z > limits.max_block_z)
-        return no("illegal-block", fmt::format("the block {} x {} x {} exceeds {} x {} x {}", b.x, b.y, b.z, limits.max_block_x,
-                                               limits.max_block_y, limits.max_block_z));
+        return no("illegal-block", fmt::format("the block {} x {} x {} exceeds {} x {} x {}", b.x, b.y, b.z,
+                                               limits.max_block_x, limits.max_block_y, limits.max_block_z));
     if (b.count() > limits.max_threads_per_block)
-        return no("illegal-block", fmt::format("{} threads per block, of at most {}", b.count(), limits.max_threads_per_block));
+        return no("illegal-block", fmt::format("{} threads per block, of at most {}", b.count(),
+                                               limits.max_threads_per_block));
     if (kernel->required_block && !(*kernel->required_block == b))
-        return no("illegal-block", fmt::format("`{}` requires blocks of {} x {} x {}", kernel->name, kernel->required_block->x,
-                                               kernel->required_block->y, kernel->required_block->z));
+        return no("illegal-block",
+                  fmt::format("`{}` requires blocks of {} x {} x {}", kernel->name, kernel->required_block->x,
+                              kernel->required_block->y, kernel->required_block->z));
     if (kernel->max_block && b.count() > kernel->max_block->count())
-        return no("illegal-block", fmt::format("{} threads per block, but `{}` was compiled for at most {} (__launch_bounds__)",
-                                               b.count(), kernel->name, kernel->max_block->count()));
+        return no(
+            "illegal-block",
+            fmt::format("{} threads per block, but `{}` was compiled for at most {} (__launch_bounds__)",
+                        b.count(), kernel->name, kernel->max_block->count()));
     const std::uint64_t shared = text->dynamic_shared_offset + std::uint64_t{launch.dynamic_shared};
     if (kernel->static_shared > limits.max_static_shared)
-        return no("too-much-shared-memory", fmt::format("{} bytes of static shared memory, of at most {}", kernel->static_shared,
-                                                        limits.max_static_shared));
+        return no("too-much-shared-memory", fmt::format("{} bytes of static shared memory, of at most {}",
+                                                        kernel->static_shared, limits.max_static_shared));
     if (shared > limits.max_shared_optin)
-        return no("too-much-shared-memory", fmt::format("{} bytes of shared memory ({} static, {} dynamic), of at most {}", shared,
-                                                        kernel->static_shared, launch.dynamic_shared, limits.max_shared_optin));
+        return no("too-much-shared-memory",
+                  fmt::format("{} bytes of shared memory ({} static, {} dynamic), of at most {}", shared,
+                              kernel->static_shared, launch.dynamic_shared, limits.max_shared_optin));
     if (launch.arguments.size() != kernel->parameter_bytes)
-        return no("argument-size", fmt::format("{} bytes of arguments, but `{}` takes {}", launch.arguments.size(), kernel->name,
-                                               kernel->parameter_bytes));
+        return no("argument-size",
+                  fmt::format("{} bytes of arguments, but `{}` takes {}", launch.arguments.size(),
+                              kernel->name, kernel->parameter_bytes));
     if (launch.cluster) {
         const Dim3& c = *launch.cluster;
         if (c.count() == 0 || c.count() > limits.max_cluster_blocks)
-            return no("illegal-cluster", fmt::format("a cluster of {} blocks, of at most {}", c.count(), limits.max_cluster_blocks));
+            return no("illegal-cluster", fmt::format("a cluster of {} blocks, of at most {}", c.count(),
+                                                     limits.max_cluster_blocks));
         if (g.x % c.x || g.y % c.y || g.z % c.z)
             return no("illegal-cluster", "the grid is not a multiple of the cluster");
     }
     if (kernel->uses_grid_sync && !launch.cooperative)
-        return no("cooperative-required", fmt::format("`{}` synchronises the grid: the launch must be cooperative", kernel->name));
+        return no("cooperative-required",
+                  fmt::format("`{}` synchronises the grid: the launch must be cooperative", kernel->name));
     if (launch.cooperative) {
         const std::uint64_t warps = (b.count() + 31) / 32;
         std::uint64_t per_sm = std::min<std::uint64_t>(32, 64 / warps);
-        if (shared) per_sm = std::min<std::uint64_t>(per_sm, (std::uint64_t{limits.max_shared_optin} + 1024) / (shared + 1024));
+        if (shared)
+            per_sm = std::min<std::uint64_t>(
+                per_sm, (std::uint64_t{limits.max_shared_optin} + 1024) / (shared + 1024));
         if (g.count() > per_sm * limits.sm_count)
-            return no("grid-not-resident", fmt::format("a cooperative grid of {} blocks, of which {} can be resident", g.count(),
-                                                       per_sm * limits.sm_count));
+            return no("grid-not-resident",
+                      fmt::format("a cooperative grid of {} blocks, of which {} can be resident", g.count(),
+                                  per_sm * limits.sm_count));
     }
     return std::nullopt;
 }
@@ -177,12 +176,20 @@ void fill_constants(exec::Launch& launch) {
             switch (r.kind) {
                 case exec::Relocation::Kind::variable: {
                     const ptx::Variable& v = *launch.module->variables[r.index];
-                    value += v.space == ptx::Space::shared ? v.offset : launch.variables[r.index] ? launch.variables[r.index]->address : 0;
+                    value += v.space == ptx::Space::shared ? v.offset
+                             : launch.variables[r.index]   ? launch.variables[r.index]->address
+                                                           : 0;
                     break;
                 }
-                case exec::Relocation::Kind::function: value += exec::kFunctionTag + r.index; break;
-                case exec::Relocation::Kind::parameter: value += launch.parameters->address + r.index; break;
-                case exec::Relocation::Kind::dynamic_shared: value += launch.kernel_text->dynamic_shared_offset; break;
+                case exec::Relocation::Kind::function:
+                    value += exec::kFunctionTag + r.index;
+                    break;
+                case exec::Relocation::Kind::parameter:
+                    value += launch.parameters->address + r.index;
+                    break;
+                case exec::Relocation::Kind::dynamic_shared:
+                    value += launch.kernel_text->dynamic_shared_offset;
+                    break;
             }
             if (r.wide)
                 wide[r.constant] = value;
@@ -191,10 +198,12 @@ void fill_constants(exec::Launch& launch) {
         }
         launch.narrow_constants[f].resize(narrow.size() * exec::kLanes);
         for (std::size_t i = 0; i < narrow.size(); ++i)
-            std::fill_n(launch.narrow_constants[f].begin() + static_cast<std::ptrdiff_t>(i * exec::kLanes), exec::kLanes, narrow[i]);
+            std::fill_n(launch.narrow_constants[f].begin() + static_cast<std::ptrdiff_t>(i * exec::kLanes),
+                        exec::kLanes, narrow[i]);
         launch.wide_constants[f].resize(wide.size() * exec::kLanes);
         for (std::size_t i = 0; i < wide.size(); ++i)
-            std::fill_n(launch.wide_constants[f].begin() + static_cast<std::ptrdiff_t>(i * exec::kLanes), exec::kLanes, wide[i]);
+            std::fill_n(launch.wide_constants[f].begin() + static_cast<std::ptrdiff_t>(i * exec::kLanes),
+                        exec::kLanes, wide[i]);
     }
 }
 
@@ -202,7 +211,8 @@ void prepare_buffers(exec::Launch& launch) {
     launch.shadow_pages = (std::uint64_t{1} << 30) / (races::GlobalShadow::kPageCells * sizeof(races::Cell));
     for (const auto& buffer : launch.memory->buffers) {
         if (launch.count) {
-            const std::uint64_t sectors = ((buffer->address + buffer->size + 31) >> 5) - (buffer->address >> 5) + 1;
+            const std::uint64_t sectors =
+                ((buffer->address + buffer->size + 31) >> 5) - (buffer->address >> 5) + 1;
             buffer->sectors_read.assign(sectors / 64 + 1, 0);
             buffer->sectors_written.assign(buffer->writable ? sectors / 64 + 1 : 0, 0);
         }
@@ -228,7 +238,8 @@ Outcome run(const Module& module, Memory& memory, const Launch& request, const O
     const Module::Impl& impl = module.impl();
     const KernelInfo* kernel = module.find_kernel(request.kernel);
     const std::int32_t number = kernel ? impl.text.find_function(request.kernel) : -1;
-    const ptx::Function* text = number >= 0 ? &impl.text.functions[static_cast<std::size_t>(number)] : nullptr;
+    const ptx::Function* text =
+        number >= 0 ? &impl.text.functions[static_cast<std::size_t>(number)] : nullptr;
     outcome.refused = refuse(kernel, text, request, options.limits);
     if (outcome.refused) return outcome;
 
@@ -250,20 +261,24 @@ Outcome run(const Module& module, Memory& memory, const Launch& request, const O
     launch.block = request.block;
     launch.threads_per_block = static_cast<std::uint32_t>(request.block.count());
     launch.warps_per_block = (launch.threads_per_block + 31) / 32;
-    launch.shared_bytes = static_cast<std::uint32_t>(
-        text->uses_dynamic_shared || request.dynamic_shared ? text->dynamic_shared_offset + request.dynamic_shared : text->static_shared);
+    launch.shared_bytes =
+        static_cast<std::uint32_t>(text->uses_dynamic_shared || request.dynamic_shared
+                                       ? text->dynamic_shared_offset + request.dynamic_shared
+                                       : text->static_shared);
     launch.arguments = request.arguments;
     const bool calls = !launch.kernel->calls.empty();
     launch.local_limit = launch.kernel->frame_bytes + (calls ? 65536 : 0);
     launch.local_stride = (launch.local_limit + 63) / 64 * 64;
 
     const std::uint64_t slot = launch.memory->next_slot, drawn = launch.memory->drawn;
-    launch.parameters = &launch.memory->add("the kernel's parameters", std::max<std::uint64_t>(request.arguments.size(), 1),
-                                            BufferKind::input, Buffer::Role::parameters, true, std::byte{0});
+    launch.parameters =
+        &launch.memory->add("the kernel's parameters", std::max<std::uint64_t>(request.arguments.size(), 1),
+                            BufferKind::input, Buffer::Role::parameters, true, std::byte{0});
     if (!request.arguments.empty())
         std::memcpy(launch.parameters->data(), request.arguments.data(), request.arguments.size());
     if (request.cooperative)
-        launch.workspace = &launch.memory->add("the grid's barrier", 64, BufferKind::inout, Buffer::Role::workspace, true, std::byte{0});
+        launch.workspace = &launch.memory->add("the grid's barrier", 64, BufferKind::inout,
+                                               Buffer::Role::workspace, true, std::byte{0});
     fill_constants(launch);
     prepare_buffers(launch);
     launch.executed.resize(impl.program.text.size());

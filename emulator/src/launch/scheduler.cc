@@ -14,9 +14,10 @@
 namespace emulator::exec {
 
 namespace {
-constexpr std::uint64_t kSlice = 4096;             // instructions of a warp before the next one runs
-constexpr std::uint64_t kIdleLimit = 30'000'000;   // of polling without any change, before it counts as waiting
-constexpr std::uint64_t kProbeAfter = 1'000'000;   // idle instructions after which loops are probed anyway
+constexpr std::uint64_t kSlice = 4096;  // instructions of a warp before the next one runs
+constexpr std::uint64_t kIdleLimit =
+    30'000'000;  // of polling without any change, before it counts as waiting
+constexpr std::uint64_t kProbeAfter = 1'000'000;  // idle instructions after which loops are probed anyway
 constexpr std::byte kSharedPoison{0xd5};
 }  // namespace
 
@@ -56,7 +57,7 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
     const std::size_t bits = padded / 8 + 64;
     if (fresh) {
         const std::size_t shadow = launch.check_races ? races::shared_shadow_bytes(shared) : 0;
-        block.storage = Pages(padded + bits + shadow + 64);
+        block.storage = Pages(padded + bits + shadow + 192);
         block.shared = block.storage.data();
         block.shared_written = reinterpret_cast<std::uint64_t*>(block.shared + padded);
         block.shared_shadow = block.shared + padded + (bits + 63) / 64 * 64;
@@ -71,8 +72,8 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
     block.published = 0;
     block.version = 0;
     block.seen.clear();
-    block.seen_all = 0;
     block.shared_sync.clear();
+    block.mbarriers.clear();
     block.idle = 0;
     block.started_for_waiting = block.waiting = block.waited_for_start = false;
     if (fresh) {
@@ -83,7 +84,7 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
             warp->launch = &launch;
             warp->index = i;
             warp->first_thread = i * kLanes;
-            warp->fragments.reserve(kLanes + 8);
+            warp->fragments.reserve(3 * kLanes);
             for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
                 const std::uint32_t t = i * kLanes + lane;
                 if (t >= launch.threads_per_block) break;
@@ -119,8 +120,9 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
         w->frame = nullptr;
         Fragment f;
         f.mask = w->present;
-        f.frame = w->frames.empty() ? push_frame(*w, *launch.kernel, nullptr, launch.kernel->code.data(), 0, w->present)
-                                    : reuse_frame(*w, w->present);
+        f.frame = w->frames.empty()
+                      ? push_frame(*w, *launch.kernel, nullptr, launch.kernel->code.data(), 0, w->present)
+                      : reuse_frame(*w, w->present);
         w->fragments.push_back(f);
         launch.warps_launched += 1;
     }
@@ -164,8 +166,10 @@ bool Scheduler::limits_reached(Block& block) {
         const Fragment& f = w->fragments.front();
         report(*w, instructions ? "instruction-limit" : "time-limit", f.frame->function->code[f.pc],
                std::countr_zero(w->live),
-               instructions ? fmt::format("the launch executed more than {} warp instructions", launch.options->max_warp_instructions)
-                            : fmt::format("the launch ran longer than {} ms", launch.options->max_time.count()),
+               instructions
+                   ? fmt::format("the launch executed more than {} warp instructions",
+                                 launch.options->max_warp_instructions)
+                   : fmt::format("the launch ran longer than {} ms", launch.options->max_time.count()),
                true);
         break;
     }
@@ -182,7 +186,8 @@ Scheduler::Progress Scheduler::run_round(Block& block) {
     const std::size_t n = block.warps.size();
     const bool seeded = launch.options->schedule_seed != 0;
     const std::size_t first = seeded ? random() % n : 0;
-    const std::size_t step = seeded && n > 2 && n % 2 == 0 ? (random() % n) | 1 : 1;  // odd: visits all when n is a power of two
+    const std::size_t step =
+        seeded && n > 2 && n % 2 == 0 ? (random() % n) | 1 : 1;  // odd: visits all when n is a power of two
     for (std::size_t k = 0; k < n; ++k) {
         const std::size_t at = std::has_single_bit(n) ? (first + k * step) % n : (first + k) % n;
         Warp& w = *block.warps[at];
@@ -192,7 +197,9 @@ Scheduler::Progress Scheduler::run_round(Block& block) {
             stuck = true;
             continue;
         }
-        const std::uint64_t slice = seeded ? 64 + random() % 1024 : launch.request->cooperative ? 512 : kSlice;
+        const std::uint64_t slice = seeded                        ? 64 + random() % 1024
+                                    : launch.request->cooperative ? 512
+                                                                  : kSlice;
         const std::uint64_t start = w.instructions;
         w.sync_accesses = 0;
         handlers_.run_warp(w, slice);
@@ -244,7 +251,8 @@ void Scheduler::wait(Block& block) {
 
 void Scheduler::run() {
     Launch& launch = launch_;
-    const std::uint64_t total = order_.empty() ? (launch.options->blocks.empty() ? launch.grid.count() : 0) : order_.size();
+    const std::uint64_t total =
+        order_.empty() ? (launch.options->blocks.empty() ? launch.grid.count() : 0) : order_.size();
     const bool cooperative = launch.request->cooperative;
     std::uint64_t generation = 0;  // grows when some block changed memory
     while (!launch.stopped) {
@@ -269,7 +277,8 @@ void Scheduler::run() {
             launch.switches += 1;
             const std::uint64_t before = block.writes;
             Progress progress = run_round(block);
-            while (!cooperative && progress == Progress::running && !launch.stopped) progress = run_round(block);
+            while (!cooperative && progress == Progress::running && !launch.stopped)
+                progress = run_round(block);
             if (block.writes != before) {
                 generation += 1;
                 if (block.waited_for_start && !cooperative && !launch.stopped) {
@@ -277,7 +286,8 @@ void Scheduler::run() {
                     for (const auto& w : block.warps)
                         if (w->last_sync) {
                             report(*w, "inter-block-wait", *w->last_sync, static_cast<int>(w->last_sync_lane),
-                                   "waits for another block, and nothing guarantees that both are resident (a cooperative launch does)",
+                                   "waits for another block, and nothing guarantees that both are resident "
+                                   "(a cooperative launch does)",
                                    true);
                             break;
                         }

@@ -19,7 +19,8 @@ void new_frame_taint(Warp& w, Frame& frame) {
     const std::size_t at[kBases] = {0, 0, f.narrow, 0, f.narrow + f.wide};
     for (const Base b : {Base::narrow, Base::wide, Base::predicate}) {
         frame.taint[static_cast<std::size_t>(b)] = frame.taint_store.data() + at[static_cast<std::size_t>(b)];
-        frame.origin[static_cast<std::size_t>(b)] = frame.origin_store.data() + at[static_cast<std::size_t>(b)];
+        frame.origin[static_cast<std::size_t>(b)] =
+            frame.origin_store.data() + at[static_cast<std::size_t>(b)];
     }
 }
 
@@ -73,15 +74,19 @@ bool check_taint(Warp& w, const Instr& in, Mask active) {
         p.offset = static_cast<std::uint32_t>(in.predicate) * 4;
         if (const Mask t = taint_of(w, p) & active) {
             report_undefined_use(w, in, std::countr_zero(t), origin_of(w, p),
-                                 in.control == Control::branch ? "decides a branch" : "decides whether an instruction is executed");
+                                 in.control == Control::branch
+                                     ? "decides a branch"
+                                     : "decides whether an instruction is executed");
             taint_lanes(w, p, t, 0, 0);
         }
     }
     const bool memory = in.size != 0 && in.pipe == Pipe::lsu && in.sources > 0;
-    if (memory || in.control == Control::barrier || in.control == Control::indexed || in.control == Control::call) {
+    if (memory || in.control == Control::barrier || in.control == Control::indexed ||
+        in.control == Control::call) {
         if (in.sources > 0)
             if (const Mask t = taint_of(w, in.source(0)) & active) {
-                report_undefined_use(w, in, std::countr_zero(t), origin_of(w, in.source(0)), memory ? "is used as an address" : "decides the control flow");
+                report_undefined_use(w, in, std::countr_zero(t), origin_of(w, in.source(0)),
+                                     memory ? "is used as an address" : "decides the control flow");
                 taint_lanes(w, in.source(0), t, 0, 0);
             }
     }
@@ -95,9 +100,12 @@ void propagate_taint(Warp& w, const Instr& in, Mask active, Mask exec) {
     std::uint32_t origin = 0;
     if (in.has(flag::selects)) {
         const Mask p = mask_of(w, in.source(2));
-        const Mask a = taint_of(w, in.source(0)), b = taint_of(w, in.source(1)), c = taint_of(w, in.source(2));
+        const Mask a = taint_of(w, in.source(0)), b = taint_of(w, in.source(1)),
+                   c = taint_of(w, in.source(2));
         result = (a & p) | (b & ~p) | c;
-        origin = (c & exec) ? origin_of(w, in.source(2)) : (a & p & exec) ? origin_of(w, in.source(0)) : origin_of(w, in.source(1));
+        origin = (c & exec)       ? origin_of(w, in.source(2))
+                 : (a & p & exec) ? origin_of(w, in.source(0))
+                                  : origin_of(w, in.source(1));
     } else {
         for (int k = 0; k < in.sources; ++k)
             if (const Mask t = taint_of(w, in.source(k)) & exec) {
@@ -111,7 +119,8 @@ void propagate_taint(Warp& w, const Instr& in, Mask active, Mask exec) {
 
 static std::uint32_t new_origin(Warp& w, const Instr& in, int lane, const char* rule, std::string what) {
     Launch& launch = *w.launch;
-    const auto [it, added] = launch.origin_by_id.try_emplace(in.id, static_cast<std::uint32_t>(launch.origins.size() + 1));
+    const auto [it, added] =
+        launch.origin_by_id.try_emplace(in.id, static_cast<std::uint32_t>(launch.origins.size() + 1));
     if (added) {
         Origin o;
         o.id = in.id;
@@ -126,7 +135,8 @@ static std::uint32_t new_origin(Warp& w, const Instr& in, int lane, const char* 
 static const char* rule_of(const Buffer* buffer) {
     return buffer && buffer->kind == BufferKind::output ? "uninitialised-output-read" : "uninitialised-read";
 }
-static std::string what_of(Warp& w, const Instr& in, const Buffer* buffer, std::uint64_t address, std::uint32_t bytes) {
+static std::string what_of(Warp& w, const Instr& in, const Buffer* buffer, std::uint64_t address,
+                           std::uint32_t bytes) {
     const bool shared = !buffer && (in.space == ptx::Space::shared || in.space == ptx::Space::generic);
     return "reads " + describe(*w.launch, buffer, shared, address, bytes) + ", which nothing has written";
 }
@@ -138,9 +148,10 @@ void note_loaded(Warp& w, const Instr& in, Mask exec, Mask undefined, const Buff
         start_tracking(w);
         const int lane = std::countr_zero(undefined);
         const auto known = w.launch->origin_by_id.find(in.id);
-        origin = known != w.launch->origin_by_id.end()
-                     ? known->second
-                     : new_origin(w, in, lane, rule_of(buffer), what_of(w, in, buffer, addresses[lane], bytes));
+        origin =
+            known != w.launch->origin_by_id.end()
+                ? known->second
+                : new_origin(w, in, lane, rule_of(buffer), what_of(w, in, buffer, addresses[lane], bytes));
     }
     for (int k = 0; k < in.destinations; ++k) taint_lanes(w, in.destination(k), exec, undefined, origin);
 }
@@ -156,10 +167,12 @@ void note_shuffled(Warp& w, const Instr& in, Mask exec, Mask tainted, Mask absen
     std::uint32_t origin = tainted ? origin_of(w, in.source(0)) : 0;
     if (absent) {
         start_tracking(w);
-        origin = new_origin(w, in, std::countr_zero(absent), "invalid-shuffle",
-                            "reads a lane that does not take part in the shuffle (it has exited, or is not in the mask)");
+        origin = new_origin(
+            w, in, std::countr_zero(absent), "invalid-shuffle",
+            "reads a lane that does not take part in the shuffle (it has exited, or is not in the mask)");
     }
-    for (int k = 0; k < in.destinations; ++k) taint_lanes(w, in.destination(k), exec, k == 0 ? tainted | absent : 0, origin);
+    for (int k = 0; k < in.destinations; ++k)
+        taint_lanes(w, in.destination(k), exec, k == 0 ? tainted | absent : 0, origin);
 }
 
 void note_stored(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, std::uint32_t bytes,
@@ -168,7 +181,10 @@ void note_stored(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addre
     for (int v = 0; v < in.vector && 1 + v < in.sources; ++v)
         for (Mask m = taint_of(w, in.source(1 + v)) & exec; m; m &= m - 1) {
             const int lane = std::countr_zero(m);
-            clear_bits(bits, static_cast<std::uint64_t>(lane) * stride + addresses[lane] + static_cast<std::uint64_t>(v) * in.size, in.size);
+            clear_bits(bits,
+                       static_cast<std::uint64_t>(lane) * stride + addresses[lane] +
+                           static_cast<std::uint64_t>(v) * in.size,
+                       in.size);
         }
 }
 void note_stored_global(Warp& w, const Instr& in, Mask exec, Buffer& buffer, const std::uint64_t* addresses,
@@ -184,7 +200,8 @@ void note_stored_global(Warp& w, const Instr& in, Mask exec, Buffer& buffer, con
     }
     for (int v = 0; v < in.vector && 1 + v < in.sources; ++v)
         if (const Mask t = taint_of(w, in.source(1 + v)) & exec)
-            report_undefined_use(w, in, std::countr_zero(t), origin_of(w, in.source(1 + v)), "is stored in an output");
+            report_undefined_use(w, in, std::countr_zero(t), origin_of(w, in.source(1 + v)),
+                                 "is stored in an output");
 }
 
 void report_undefined(Warp& w, const Instr& in, int lane, const Buffer* buffer, std::uint64_t address,
@@ -192,7 +209,8 @@ void report_undefined(Warp& w, const Instr& in, int lane, const Buffer* buffer, 
     const char* rule = rule_of(buffer);
     if (repeated(*w.launch, rule, in.id, ~0u)) return;
     report(w, rule, in, lane,
-           "updates " + describe(*w.launch, buffer, shared, address, bytes) + ", which nothing has written", false);
+           "updates " + describe(*w.launch, buffer, shared, address, bytes) + ", which nothing has written",
+           false);
 }
 
 // ---- sync-relevant accesses ----
@@ -241,7 +259,8 @@ void note_watched(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addr
             other.thread = w.first_thread + static_cast<std::uint32_t>(lane);
             const Buffer* buffer = launch.memory->at(watch.address);
             report_id(launch, "inter-block-wait", watch.instr->id, watch.block->linear, watch.thread,
-                      "waits for another block to write " + describe(launch, buffer, false, watch.address, 4) +
+                      "waits for another block to write " +
+                          describe(launch, buffer, false, watch.address, 4) +
                           "; nothing guarantees that both blocks are resident (a cooperative launch does)",
                       true, &other);
             return;

@@ -12,11 +12,13 @@
 namespace emulator {
 
 Pages::Pages(std::size_t bytes) : size_(std::max<std::size_t>(bytes, 1)) {
-    void* at = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* at =
+        mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<std::byte*>(at);
 }
-Pages::Pages(Pages&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+Pages::Pages(Pages&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 Pages& Pages::operator=(Pages&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
@@ -28,7 +30,9 @@ Pages::~Pages() {
 
 void Buffer::mark_written(std::uint64_t offset, std::uint64_t bytes) { set_bits(bits(), offset, bytes); }
 void Buffer::mark_unwritten(std::uint64_t offset, std::uint64_t bytes) { clear_bits(bits(), offset, bytes); }
-bool Buffer::is_written(std::uint64_t offset, std::uint64_t bytes) const { return all_bits(bits(), offset, bytes); }
+bool Buffer::is_written(std::uint64_t offset, std::uint64_t bytes) const {
+    return all_bits(bits(), offset, bytes);
+}
 
 static std::uint64_t mix(std::uint64_t x) {  // splitmix64
     x += 0x9e3779b97f4a7c15ull;
@@ -37,8 +41,8 @@ static std::uint64_t mix(std::uint64_t x) {  // splitmix64
     return x ^ (x >> 31);
 }
 
-Buffer& Memory::Impl::add(std::string name, std::uint64_t size, BufferKind kind, Buffer::Role role, bool initialised,
-                          std::byte poison) {
+Buffer& Memory::Impl::add(std::string name, std::uint64_t size, BufferKind kind, Buffer::Role role,
+                          bool initialised, std::byte poison) {
     auto buffer = std::make_unique<Buffer>();
     // somewhere in the first quarter of the slot: a multiple of 256
     const std::uint64_t room = std::uint64_t{1} << (kSlotShift - 2);
@@ -79,7 +83,10 @@ Memory::~Memory() = default;
 std::uint64_t Memory::allocate(std::string name, std::uint64_t size, BufferKind kind, std::byte poison) {
     const bool initialised = kind == BufferKind::input || kind == BufferKind::inout;
     Buffer& buffer = impl_->add(std::move(name), size, kind, Buffer::Role::user, initialised, poison);
-    if (initialised && size) std::memset(buffer.data(), static_cast<int>(poison), size);
+    // What an input holds before it is written is poison too; very large ones are left to the system's zeros,
+    // so that they need no memory before they are touched.
+    constexpr std::uint64_t kLarge = std::uint64_t{256} << 20;
+    if (initialised && size <= kLarge) std::memset(buffer.data(), static_cast<int>(poison), size);
     return buffer.address;
 }
 void Memory::set_address_seed(std::uint64_t seed) {

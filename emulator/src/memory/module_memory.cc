@@ -26,21 +26,24 @@ const std::vector<Buffer*>& module_variables(const Module& handle, Memory::Impl&
             const ptx::Variable& v = *variables[i];
             if (v.space != ptx::Space::global && v.space != ptx::Space::constant) continue;
             const bool constant = v.space == ptx::Space::constant;
-            buffers[i] = &memory.add(v.name, v.size, constant ? BufferKind::input : BufferKind::inout,
-                                     constant ? Buffer::Role::constant_variable : Buffer::Role::global_variable, true,
-                                     std::byte{0});
+            buffers[i] =
+                &memory.add(v.name, v.size, constant ? BufferKind::input : BufferKind::inout,
+                            constant ? Buffer::Role::constant_variable : Buffer::Role::global_variable, true,
+                            std::byte{0});
         }
     }
     for (std::size_t i = 0; i < variables.size(); ++i) {
         if (!buffers[i]) continue;
         const ptx::Variable& v = *variables[i];
         std::memset(buffers[i]->data(), 0, v.size);
-        if (!v.data.empty()) std::memcpy(buffers[i]->data(), v.data.data(), std::min<std::size_t>(v.data.size(), v.size));
+        if (!v.data.empty())
+            std::memcpy(buffers[i]->data(), v.data.data(), std::min<std::size_t>(v.data.size(), v.size));
         for (const ptx::Variable::Relocation& r : v.relocations) {
             if (r.offset + r.width > v.size) continue;
             std::uint64_t value = 0;
             std::memcpy(&value, buffers[i]->data() + r.offset, r.width);
-            value += (address_of(module, buffers, r.symbol) + static_cast<std::uint64_t>(r.addend)) >> r.shift;
+            value +=
+                (address_of(module, buffers, r.symbol) + static_cast<std::uint64_t>(r.addend)) >> r.shift;
             std::memcpy(buffers[i]->data() + r.offset, &value, r.width);
         }
     }

@@ -47,19 +47,25 @@ struct Access {
     Kind kind;
     Strength strength;
     bool shared;
-    std::uint32_t block, stamp, serial;
+    std::uint32_t stamp, serial;
     const std::byte* data;
     std::uint32_t stride;
     std::uint32_t bytes;
 };
 
-bool ordered(const Access& a, std::uint32_t block, std::uint32_t stamp, std::uint32_t warp, std::uint32_t sync, int lane) {
+std::uint64_t block_of_stamp(const Access& a, std::uint32_t stamp) {
+    return a.warp.launch->stamp_block[stamp];
+}
+// Shared memory is one block's alone; what an earlier block left there lies below every floor.
+bool same_block(const Access& a, std::uint32_t stamp) {
+    return a.shared || block_of_stamp(a, stamp) == a.warp.block->linear;
+}
+
+bool ordered(const Access& a, std::uint32_t stamp, std::uint32_t warp, std::uint32_t sync, int lane) {
     const Warp& w = a.warp;
-    if (block != a.block) {
-        const Block& b = *w.block;
-        if (stamp <= b.seen_all) return true;
-        const auto it = b.seen.find(block);
-        return it != b.seen.end() && stamp <= it->second;
+    if (!same_block(a, stamp)) {
+        const auto it = w.block->seen.find(block_of_stamp(a, stamp));
+        return it != w.block->seen.end() && stamp <= it->second;
     }
     if (stamp <= w.floor) return true;
     if (warp == w.index) return w.lane_sync[static_cast<std::size_t>(lane)] > sync;
@@ -68,17 +74,23 @@ bool ordered(const Access& a, std::uint32_t block, std::uint32_t stamp, std::uin
 
 // May two accesses of these strengths happen at once? Volatile accesses of one warp count as plain ones:
 // warp-synchronous code without __syncwarp is what they are used for.
-bool compatible(const Access& a, std::uint32_t block, std::uint32_t warp, std::uint8_t other) {
+bool compatible(const Access& a, std::uint32_t stamp, std::uint32_t warp, std::uint32_t other) {
     if (a.strength == plain || other == plain) return false;
     if (a.strength == atomic_access || other == atomic_access) return true;
-    return block != a.block || warp != a.warp.index;
+    return warp != a.warp.index || !same_block(a, stamp);
+}
+
+// Surely ordered, found without looking anything up.
+bool settled(const Access& a, std::uint32_t stamp) {
+    return stamp <= a.warp.floor && (a.shared || same_block(a, stamp));
 }
 
 std::uint64_t stored_value(const Access& a, int lane, std::uint32_t offset, std::uint32_t n) {
     // bytes [offset, offset + n) of what the lane stores
     std::byte buffer[32] = {};
     if (a.data) {
-        std::memcpy(buffer, a.data + static_cast<std::size_t>(lane) * a.stride, std::min<std::uint32_t>(a.bytes, 16));
+        std::memcpy(buffer, a.data + static_cast<std::size_t>(lane) * a.stride,
+                    std::min<std::uint32_t>(a.bytes, 16));
     } else {
         for (int v = 0; v < a.instr.vector && 1 + v < a.instr.sources; ++v) {
             const std::uint64_t value = exec::lane_value(a.warp, a.instr.source(1 + v), lane);
@@ -90,112 +102,120 @@ std::uint64_t stored_value(const Access& a, int lane, std::uint32_t offset, std:
     return result;
 }
 
-void report_race(const Access& a, int lane, std::uint64_t address, const Buffer* buffer, std::uint32_t other_id,
-                 std::uint32_t other_block, std::uint32_t other_warp, int other_lane, bool other_writes) {
+void report_race(const Access& a, int lane, std::uint64_t address, const Buffer* buffer,
+                 std::uint32_t other_id, std::uint32_t other_stamp, std::uint32_t other_warp, int other_lane,
+                 bool other_writes) {
     Launch& launch = *a.warp.launch;
     exec::OtherParty other;
     other.id = other_id;
-    other.block = other_block;
+    other.block = block_of_stamp(a, other_stamp);
     other.thread = other_warp * kLanes + static_cast<std::uint32_t>(other_lane);
     other.note = other_writes ? "the write it races with" : "the read it races with";
     const char* rule = a.shared ? "shared-race" : "global-race";
     if (exec::repeated(launch, rule, a.instr.id, other_id)) return;
     const bool writes = a.kind != Kind::read;
-    std::string message = a.kind == Kind::atomic ? "an atomic update of " : writes ? "writes " : "reads ";
+    std::string message = a.kind == Kind::atomic ? "updates " : writes ? "writes " : "reads ";
     message += exec::describe(launch, a.shared ? nullptr : buffer, a.shared, address, a.bytes);
     message += other_writes ? ", which another thread writes" : ", which another thread reads";
-    message += a.shared ? " without a barrier between" : " without synchronisation between";
+    message += a.shared ? ", without a barrier between" : ", without synchronisation between";
     exec::report(a.warp, rule, a.instr, lane, std::move(message), false, &other);
 }
 
-// One granule, the lanes of `mask` (all with the same byte mask).
-void touch(const Access& a, Cell& cell, Mask mask, std::uint8_t bytes, std::uint64_t address, std::uint32_t offset,
-           const std::byte* memory, const Buffer* buffer) {
-    const int first = std::countr_zero(mask);
+// One recorded write against the lanes of an access.
+void check_write(const Access& a, const WriteRecord& r, Mask mask, std::uint32_t bytes, std::uint64_t address,
+                 std::uint32_t offset, const std::byte* memory, const Buffer* buffer) {
     const Warp& w = a.warp;
-    for (WriteRecord& r : cell.writes) {
-        if (!(r.bytes & bytes) || (r.block == a.block ? r.stamp <= w.floor : a.shared)) continue;
-        Mask others = mask;
-        if (r.block == a.block && r.warp == w.index) others &= ~(Mask{1} << r.lane);
-        if (!others || compatible(a, r.block, r.warp, r.strength)) continue;
-        for (Mask m = others; m; m &= m - 1) {
-            const int lane = std::countr_zero(m);
-            if (ordered(a, r.block, r.stamp, r.warp, r.sync, lane)) continue;
-            if (a.kind == Kind::write && r.id == a.instr.id && a.data != kUnknownData) {
-                // every thread stores the same value: harmless
-                const std::uint32_t begin = static_cast<std::uint32_t>(std::countr_zero(unsigned{bytes}));
-                const std::uint32_t n = static_cast<std::uint32_t>(std::popcount(unsigned{bytes}));
-                const std::uint32_t at = begin - static_cast<std::uint32_t>(address & 3) + offset;
-                const std::uint64_t mine = stored_value(a, lane, at, n);
-                std::uint64_t theirs = 0;
-                if (r.serial == a.serial)
-                    theirs = stored_value(a, r.lane, at, n);
-                else
-                    std::memcpy(&theirs, memory + begin, n);
-                if (mine == theirs) continue;
-            }
-            report_race(a, lane, address, buffer, r.id, r.block, r.warp, r.lane, true);
-            break;
+    Mask others = mask;
+    if (r.warp == w.index && same_block(a, r.stamp)) others &= ~(Mask{1} << r.lane);
+    if (!others || compatible(a, r.stamp, r.warp, r.strength)) return;
+    for (Mask m = others; m; m &= m - 1) {
+        const int lane = std::countr_zero(m);
+        if (ordered(a, r.stamp, r.warp, r.sync, lane)) continue;
+        if (a.kind == Kind::write && r.id == a.instr.id && a.data != kUnknownData) {
+            // every thread stores the same value: harmless
+            const std::uint32_t begin = static_cast<std::uint32_t>(std::countr_zero(bytes));
+            const std::uint32_t n = static_cast<std::uint32_t>(std::popcount(bytes));
+            const std::uint32_t at =
+                begin - static_cast<std::uint32_t>(offset == 0 ? address & 3 : 0) + offset;
+            const std::uint64_t mine = stored_value(a, lane, at, n);
+            std::uint64_t theirs = 0;
+            if (r.serial == a.serial)
+                theirs = stored_value(a, static_cast<int>(r.lane), at, n);
+            else
+                std::memcpy(&theirs, memory + begin, n);
+            if (mine == theirs) continue;
         }
+        report_race(a, lane, address, buffer, r.id, r.stamp, r.warp, static_cast<int>(r.lane), true);
+        return;
     }
-    if (a.kind != Kind::read) {
-        for (ReadRecord& r : cell.reads) {
-            if (!(r.bytes & bytes) || (r.block == a.block ? r.stamp <= w.floor : a.shared)) continue;
-            if (compatible(a, r.block, r.warp, r.strength)) continue;
-            for (Mask m = mask; m; m &= m - 1) {
-                const int lane = std::countr_zero(m);
-                Mask others = r.lanes;
-                if (r.block == a.block && r.warp == w.index) others &= ~(Mask{1} << lane);
-                if (!others || ordered(a, r.block, r.stamp, r.warp, r.sync, lane)) continue;
-                report_race(a, lane, address, buffer, r.id, r.block, r.warp, std::countr_zero(others), false);
-                break;
-            }
-        }
-        WriteRecord fresh;
-        fresh.block = a.block;
-        fresh.stamp = a.stamp;
-        fresh.id = a.instr.id;
-        fresh.sync = w.sync_count;
-        fresh.serial = a.serial;
-        fresh.warp = static_cast<std::uint8_t>(w.index);
-        fresh.lane = static_cast<std::uint8_t>(first);
-        fresh.bytes = bytes;
-        fresh.strength = a.strength;
-        for (WriteRecord& r : cell.writes) r.bytes &= static_cast<std::uint8_t>(~bytes);
-        if (cell.writes[0].bytes) cell.writes[1] = cell.writes[0];
-        cell.writes[0] = fresh;
-        if (a.kind == Kind::write)
-            for (ReadRecord& r : cell.reads) r.bytes &= static_cast<std::uint8_t>(~bytes);
-    }
-    if (a.kind == Kind::read) {
-        for (ReadRecord& r : cell.reads)
-            if (r.stamp == a.stamp && r.block == a.block && r.warp == w.index && r.bytes == bytes &&
-                r.sync == w.sync_count && r.strength == a.strength) {
-                r.lanes |= mask;
-                r.id = a.instr.id;
-                return;
-            }
-        ReadRecord& slot0 = cell.reads[0];
-        if (slot0.bytes && !(slot0.block == a.block && (slot0.stamp <= w.floor || (slot0.warp == w.index && slot0.bytes == bytes && slot0.lanes == mask))))
-            cell.reads[1] = slot0;
-        slot0.block = a.block;
-        slot0.stamp = a.stamp;
-        slot0.id = a.instr.id;
-        slot0.sync = w.sync_count;
-        slot0.lanes = mask;
-        slot0.warp = static_cast<std::uint8_t>(w.index);
-        slot0.bytes = bytes;
-        slot0.strength = a.strength;
+}
+// One recorded read against the lanes of a write.
+void check_read(const Access& a, const ReadRecord& r, Mask mask, std::uint64_t address,
+                const Buffer* buffer) {
+    const Warp& w = a.warp;
+    if (compatible(a, r.stamp, r.warp, r.strength)) return;
+    const bool same_warp = r.warp == w.index && same_block(a, r.stamp);
+    for (Mask m = mask; m; m &= m - 1) {
+        const int lane = std::countr_zero(m);
+        const Mask others = same_warp ? r.lanes & ~(Mask{1} << lane) : r.lanes;
+        if (!others || ordered(a, r.stamp, r.warp, r.sync, lane)) continue;
+        report_race(a, lane, address, buffer, r.id, r.stamp, r.warp, std::countr_zero(others), false);
+        return;
     }
 }
 
-Access make_access(Warp& w, const Instr& in, Kind kind, bool shared, std::uint32_t bytes, const std::byte* data,
-                   std::uint32_t stride) {
-    const Strength strength = kind == Kind::atomic                     ? atomic_access
+// One granule, the lanes of `mask` (all with the same byte mask).
+inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, std::uint64_t address,
+                  std::uint32_t offset, const std::byte* memory, const Buffer* buffer) {
+    const Warp& w = a.warp;
+    for (const WriteRecord& r : cell.writes)
+        if ((r.bytes & bytes) && !settled(a, r.stamp))
+            check_write(a, r, mask, bytes, address, offset, memory, buffer);
+    if (a.kind == Kind::read) {
+        for (ReadRecord& r : cell.reads)
+            if (r.stamp == a.stamp && r.warp == w.index && r.bytes == bytes && r.sync == w.sync_count &&
+                r.strength == a.strength) {
+                r.lanes |= mask;
+                r.id = a.instr.id & 0x3fffffu;
+                return;
+            }
+        ReadRecord& first = cell.reads[0];
+        const bool replace = !first.bytes || settled(a, first.stamp) ||
+                             (first.warp == w.index && first.bytes == bytes && first.lanes == mask &&
+                              same_block(a, first.stamp));
+        if (!replace) cell.reads[1] = first;
+        first.stamp = a.stamp;
+        first.id = a.instr.id & 0x3fffffu;
+        first.sync = w.sync_count & 0x3ffffffu;
+        first.lanes = mask;
+        first.warp = w.index & 31u;
+        first.bytes = bytes & 15u;
+        first.strength = a.strength;
+        return;
+    }
+    for (const ReadRecord& r : cell.reads)
+        if ((r.bytes & bytes) && !settled(a, r.stamp)) check_read(a, r, mask, address, buffer);
+    for (WriteRecord& r : cell.writes) r.bytes = r.bytes & ~bytes & 15u;
+    if (cell.writes[0].bytes) cell.writes[1] = cell.writes[0];
+    WriteRecord& fresh = cell.writes[0];
+    fresh.stamp = a.stamp;
+    fresh.serial = a.serial;
+    fresh.id = a.instr.id & 0x3fffffu;
+    fresh.warp = w.index & 31u;
+    fresh.lane = static_cast<std::uint32_t>(std::countr_zero(mask)) & 31u;
+    fresh.sync = w.sync_count & 0x3ffffffu;
+    fresh.bytes = bytes & 15u;
+    fresh.strength = a.strength;
+    if (a.kind == Kind::write)
+        for (ReadRecord& r : cell.reads) r.bytes = r.bytes & ~bytes & 15u;
+}
+
+Access make_access(Warp& w, const Instr& in, Kind kind, bool shared, std::uint32_t bytes,
+                   const std::byte* data, std::uint32_t stride) {
+    const Strength strength = kind == Kind::atomic              ? atomic_access
                               : in.has(exec::flag::is_volatile) ? strong
                                                                 : plain;
-    return {w, in, kind, strength, shared, static_cast<std::uint32_t>(w.block->linear), w.block->now,
-            ++w.launch->race_serial, data, stride, bytes};
+    return {w, in, kind, strength, shared, w.block->now, ++w.launch->race_serial, data, stride, bytes};
 }
 
 template <class Find>
@@ -213,7 +233,7 @@ void each_granule(const Access& a, Mask exec, const std::uint64_t* addresses, Fi
         for (std::uint32_t done = 0; done < a.bytes; g += 4) {
             const std::uint32_t begin = g < at ? static_cast<std::uint32_t>(at - g) : 0;
             const std::uint32_t n = std::min(4 - begin, a.bytes - done);
-            find(g, same, static_cast<std::uint8_t>(((1u << n) - 1) << begin), at, done);
+            find(g, same, ((1u << n) - 1) << begin, at, done);
             done += n;
         }
     }
@@ -221,34 +241,42 @@ void each_granule(const Access& a, Mask exec, const std::uint64_t* addresses, Fi
 
 }  // namespace
 
-void shared_access(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, std::uint32_t bytes, Kind kind,
-                   const std::byte* data, std::uint32_t stride) {
+void shared_access(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, std::uint32_t bytes,
+                   Kind kind, const std::byte* data, std::uint32_t stride) {
     const Access a = make_access(w, in, kind, true, bytes, data, stride);
     Cell* cells = static_cast<Cell*>(w.block->shared_shadow);
-    each_granule(a, exec, addresses,
-                 [&](std::uint64_t g, Mask lanes, std::uint8_t mask, std::uint64_t at, std::uint32_t offset) {
-                     touch(a, cells[g >> 2], lanes, mask, at, offset, w.block->shared + g, nullptr);
-                 });
+    each_granule(
+        a, exec, addresses,
+        [&](std::uint64_t g, Mask lanes, std::uint32_t mask, std::uint64_t at, std::uint32_t offset) {
+            touch(a, cells[g >> 2], lanes, mask, at, offset, w.block->shared + g, nullptr);
+        });
 }
 
 void global_access(Warp& w, const Instr& in, Mask exec, Buffer& buffer, const std::uint64_t* addresses,
                    std::uint32_t bytes, Kind kind, const std::byte* data, std::uint32_t stride) {
     const Access a = make_access(w, in, kind, false, bytes, data, stride);
     GlobalShadow& shadow = *buffer.shadow;
-    each_granule(a, exec, addresses,
-                 [&](std::uint64_t g, Mask lanes, std::uint8_t mask, std::uint64_t at, std::uint32_t offset) {
-                     const std::uint64_t index = (g - buffer.address) >> 2;
-                     if (Cell* cell = shadow.cell(index))
-                         touch(a, *cell, lanes, mask, at, offset, buffer.data() + (g - buffer.address), &buffer);
-                 });
+    each_granule(
+        a, exec, addresses,
+        [&](std::uint64_t g, Mask lanes, std::uint32_t mask, std::uint64_t at, std::uint32_t offset) {
+            const std::uint64_t index = (g - buffer.address) >> 2;
+            if (Cell* cell = shadow.cell(index))
+                touch(a, *cell, lanes, mask, at, offset, buffer.data() + (g - buffer.address), &buffer);
+        });
 }
 
 // ---- synchronisation ----
 
+static std::uint32_t new_stamp(Block& block) {
+    std::vector<std::uint64_t>& blocks = block.launch->stamp_block;
+    blocks.push_back(block.linear);
+    return static_cast<std::uint32_t>(blocks.size() - 1);
+}
+
 void start_block(Block& block) {
     Launch& launch = *block.launch;
-    const std::uint32_t before = launch.stamp;
-    block.now = ++launch.stamp;
+    const std::uint32_t before = static_cast<std::uint32_t>(launch.stamp_block.size()) - 1;
+    block.now = new_stamp(block);
     for (const auto& w : block.warps) {
         w->clock.assign(block.warps.size(), before);
         w->floor = before;
@@ -257,10 +285,12 @@ void start_block(Block& block) {
 
 void warp_sync(Warp& w, Mask lanes) {
     w.sync_count += 1;
-    for (Mask m = lanes; m; m &= m - 1) w.lane_sync[static_cast<std::size_t>(std::countr_zero(m))] = w.sync_count;
+    for (Mask m = lanes; m; m &= m - 1)
+        w.lane_sync[static_cast<std::size_t>(std::countr_zero(m))] = w.sync_count;
 }
 
-void barrier(Block& block, const std::vector<std::uint32_t>& arrivals, const std::vector<std::uint32_t>& waiters) {
+void barrier(Block& block, const std::vector<std::uint32_t>& arrivals,
+             const std::vector<std::uint32_t>& waiters) {
     const std::size_t n = block.warps.size();
     std::vector<std::uint32_t> joined(n, 0);
     for (const std::uint32_t a : arrivals)
@@ -277,14 +307,43 @@ void barrier(Block& block, const std::vector<std::uint32_t>& arrivals, const std
         w.floor = std::max(w.floor, low);
         warp_sync(w, exec::kAllLanes);
     }
-    block.now = ++block.launch->stamp;
+    block.now = new_stamp(block);
+}
+
+void mbarrier_arrive(Warp& w, std::uint32_t address) {
+    Block& block = *w.block;
+    exec::BarrierClock& clock = block.mbarriers[address];
+    clock.arriving.resize(block.warps.size());
+    for (std::size_t v = 0; v < clock.arriving.size(); ++v)
+        clock.arriving[v] = std::max(clock.arriving[v], w.clock[v]);
+    clock.arriving[w.index] = std::max(clock.arriving[w.index], block.now);
+    block.now = new_stamp(block);
+}
+void mbarrier_complete(Block& block, std::uint32_t address) {
+    const auto it = block.mbarriers.find(address);
+    if (it == block.mbarriers.end()) return;
+    exec::BarrierClock& clock = it->second;
+    clock.completed.resize(clock.arriving.size());
+    for (std::size_t v = 0; v < clock.completed.size(); ++v)
+        clock.completed[v] = std::max(clock.completed[v], clock.arriving[v]);
+}
+void mbarrier_acquire(Warp& w, std::uint32_t address, Mask lanes) {
+    const auto it = w.block->mbarriers.find(address);
+    if (it == w.block->mbarriers.end() || it->second.completed.empty()) return;
+    std::uint32_t low = ~0u;
+    for (std::size_t v = 0; v < w.clock.size(); ++v) {
+        w.clock[v] = std::max(w.clock[v], it->second.completed[v]);
+        low = std::min(low, w.clock[v]);
+    }
+    w.floor = std::max(w.floor, low);
+    warp_sync(w, lanes);
 }
 
 void fence(Warp& w) {
     Block& block = *w.block;
     block.published = block.now;
     block.version += 1;
-    block.now = ++w.launch->stamp;
+    block.now = new_stamp(block);
 }
 
 void release(Warp& w, bool shared, std::uint64_t address) {

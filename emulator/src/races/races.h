@@ -1,6 +1,6 @@
 // Data races, by happens-before. Every access to shared memory and to global memory that the launch may
 // write leaves a record per 4-byte granule; an access that conflicts with a recorded one and is not ordered
-// after it is a race. races/README in the head comment of races.cc explains the orders that are known.
+// after it is a race. The head of races.cc says which orders are known.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,25 @@ enum class Kind : std::uint8_t { read, write, atomic };
 
 // `addresses` of lanes in exec; for shared memory offsets. Call before the memory changes. `data`: the bytes
 // that each lane is about to store (`stride` apart), or null: taken from the instruction's source registers.
-void shared_access(exec::Warp& warp, const exec::Instr& instr, exec::Mask exec, const std::uint64_t* addresses,
-                   std::uint32_t bytes, Kind kind, const std::byte* data = nullptr, std::uint32_t stride = 0);
+void shared_access(exec::Warp& warp, const exec::Instr& instr, exec::Mask exec,
+                   const std::uint64_t* addresses, std::uint32_t bytes, Kind kind,
+                   const std::byte* data = nullptr, std::uint32_t stride = 0);
 void global_access(exec::Warp& warp, const exec::Instr& instr, exec::Mask exec, Buffer& buffer,
-                   const std::uint64_t* addresses, std::uint32_t bytes, Kind kind, const std::byte* data = nullptr,
-                   std::uint32_t stride = 0);
+                   const std::uint64_t* addresses, std::uint32_t bytes, Kind kind,
+                   const std::byte* data = nullptr, std::uint32_t stride = 0);
 
 // Synchronisation. A sync-relevant access (atomic, volatile, acquire, release) to `address`.
 void acquire(exec::Warp& warp, bool shared, std::uint64_t address);
 void release(exec::Warp& warp, bool shared, std::uint64_t address);
-void fence(exec::Warp& warp);                              // membar, fence
-void warp_sync(exec::Warp& warp, exec::Mask lanes);        // bar.warp.sync, and the block's barriers
+void fence(exec::Warp& warp);                        // membar, fence
+void warp_sync(exec::Warp& warp, exec::Mask lanes);  // bar.warp.sync, and the block's barriers
 void barrier(exec::Block& block, const std::vector<std::uint32_t>& arrivals,
-             const std::vector<std::uint32_t>& waiters);   // warp numbers; waiters are among the arrivals
+             const std::vector<std::uint32_t>& waiters);  // warp numbers; waiters are among the arrivals
+
+// mbarrier objects, by offset in shared memory.
+void mbarrier_arrive(exec::Warp& warp, std::uint32_t address);
+void mbarrier_complete(exec::Block& block, std::uint32_t address);
+void mbarrier_acquire(exec::Warp& warp, std::uint32_t address, exec::Mask lanes);
 
 // Stands for data that is not known yet (an asynchronous copy): never equal to what is there.
 extern const std::byte* const kUnknownData;

@@ -1,4 +1,4 @@
-// What a 4-byte granule of shared or global memory remembers of the accesses to it.
+// What a 4-byte granule of shared or global memory remembers of the accesses to it: one cache line.
 #pragma once
 
 #include <array>
@@ -8,22 +8,32 @@
 
 namespace emulator::races {
 
+// A stamp belongs to one block (Launch::stamp_block), so records need not name the block.
 struct WriteRecord {
-    std::uint32_t block = 0, stamp = 0, id = 0, sync = 0, serial = 0;
-    std::uint8_t warp = 0, lane = 0;
-    std::uint8_t bytes = 0;  // which of the four; 0: no record
-    std::uint8_t strength = 0;
+    std::uint32_t stamp = 0;
+    std::uint32_t serial = 0;  // of the warp-wide access, to tell its own lanes from earlier accesses
+    std::uint32_t id : 22 = 0;
+    std::uint32_t warp : 5 = 0;
+    std::uint32_t lane : 5 = 0;
+    std::uint32_t sync : 26 = 0;
+    std::uint32_t bytes : 4 = 0;  // which of the four; 0: no record
+    std::uint32_t strength : 2 = 0;
 };
 struct ReadRecord {
-    std::uint32_t block = 0, stamp = 0, id = 0, sync = 0, lanes = 0;
-    std::uint8_t warp = 0;
-    std::uint8_t bytes = 0;
-    std::uint8_t strength = 0;
+    std::uint32_t stamp = 0;
+    std::uint32_t lanes = 0;
+    std::uint32_t id : 22 = 0;
+    std::uint32_t warp : 5 = 0;
+    std::uint32_t : 5;
+    std::uint32_t sync : 26 = 0;
+    std::uint32_t bytes : 4 = 0;
+    std::uint32_t strength : 2 = 0;
 };
-struct Cell {
+struct alignas(64) Cell {
     std::array<WriteRecord, 2> writes;
     std::array<ReadRecord, 2> reads;
 };
+static_assert(sizeof(Cell) == 64);
 
 // Cells of a buffer, made page by page when touched. Above the limit new pages are not made: their accesses
 // are not checked.

@@ -1,7 +1,7 @@
 // buffer: x input f32 256
 // buffer: y output f32 1
 // launch: k grid=1 block=256 args=x,y
-// expect: shared-race line 10 other 7
+// expect: shared-race line 11 other 8
 // also: uninitialised-read
 extern "C" __global__ void k(const float* x, float* y) {
     __shared__ float red[256];

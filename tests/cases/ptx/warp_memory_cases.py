@@ -352,6 +352,40 @@ def simd():
                  [("d", "b32", [half(x, y, 0) | half(x, y, 16) for x, y in zip(a, b)])], "sm_90")
 
 
+def video():
+    a, b, c = samples(111, 24), samples(112, 24), [x & 0xFFFF for x in samples(113, 24)]
+    a[:3], b[:3] = [0x80FF7F00, 0xFFFFFFFF, 0], [0x7F0080FF, 0, 0xFFFFFFFF]
+    for n, w in ((4, 8), (2, 16)):
+        for t in ("u32", "s32"):
+            lane = lambda x, i: typed(x >> (w * i), t[0] + str(w)) if t[0] == "u" else signed(x >> (w * i), w)
+            packed = lambda v: sum(unsigned(x, w) << (w * i) for i, x in enumerate(v))
+            ins = [("a", "b32", a), ("b", "b32", b), ("c", "b32", c)]
+            for op, f in (("vadd", lambda x, y: x + y), ("vsub", lambda x, y: x - y), ("vmin", min), ("vmax", max),
+                          ("vabsdiff", lambda x, y: abs(x - y))):
+                if (op in ("vmin", "vmax", "vadd", "vsub") and n == 4) or op == "vabsdiff":
+                    case(f"{op}{n}_{t}", "lane by lane", f"{op}{n}.{t}.{t}.{t} d, a, b, c;", ins,
+                         [("d", "b32", [packed([f(lane(x, i), lane(y, i)) for i in range(n)]) for x, y in zip(a, b)])])
+            if t == "u32":
+                case(f"vabsdiff{n}_add_{t}", "the sum over lanes, plus c", f"vabsdiff{n}.{t}.{t}.{t}.add d, a, b, c;", ins,
+                     [("d", "b32", [unsigned(z + sum(abs(lane(x, i) - lane(y, i)) for i in range(n)), 32) for x, y, z in zip(a, b, c)])])
+
+
+def barriers():
+    n = 64
+    case("mbarrier_arrive_wait", "shared memory behind an mbarrier, two phases",
+         "mov.u32 q0, bar;\nsetp.eq.u32 first, tid_, 0;\n@first mbarrier.init.shared.b64 [q0], 64;\nbar.sync 0;\n"
+         "mov.u32 q1, s;\nmad.lo.u32 q2, tid_, 4, q1;\nst.shared.b32 [q2], a;\nmbarrier.arrive.shared.b64 state, [q0];\n"
+         "W1: mbarrier.test_wait.shared.b64 done, [q0], state;\n@!done bra W1;\nsub.u32 q3, 63, tid_;\nmad.lo.u32 q3, q3, 4, q1;\n"
+         "ld.shared.b32 d, [q3];\nmbarrier.arrive.shared.b64 state, [q0];\nW2: mbarrier.test_wait.shared.b64 done, [q0], state;\n@!done bra W2;\n"
+         "st.shared.b32 [q3], tid_;\nbar.sync 0;\nld.shared.b32 e, [q2];",
+         [("a", "b32", samples(121, n))], [("d", "b32", samples(121, n)[::-1]), ("e", "b32", list(range(n))[::-1])],
+         extra=["module .shared .align 8 .b64 bar;", "module .shared .align 4 .b8 s[256];", "reg .b32 q<4>;", "reg .b64 state;", "reg .pred done, first;"])
+    case("bar_named_subset", "a named barrier of half the block", "setp.lt.u32 low, tid_, 32;\nmov.u32 q1, s;\nmad.lo.u32 q2, tid_, 4, q1;\nmov.u32 d, 0;\n"
+         "@!low bra E;\nst.shared.b32 [q2], a;\nbar.sync 3, 32;\nxor.b32 q3, tid_, 31;\nmad.lo.u32 q3, q3, 4, q1;\nld.shared.b32 d, [q3];\nE:",
+         [("a", "b32", samples(122, n))], [("d", "b32", samples(122, n)[:32][::-1] + [0] * 32)],
+         extra=["module .shared .align 4 .b8 s[128];", "reg .b32 q<4>;", "reg .pred low;"])
+
+
 def control():
     n = list(range(20))
     case("loop", "sum of 1 .. n", "mov.u32 d, 0;\nmov.u32 i, a;\nL: setp.eq.u32 done, i, 0;\n@done bra E;\nadd.u32 d, d, i;\nsub.u32 i, i, 1;\nbra L;\nE:",
@@ -397,4 +431,6 @@ def write_all():
     approximations()
     narrow_floats()
     simd()
+    video()
+    barriers()
     control()

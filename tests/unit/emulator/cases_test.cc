@@ -75,9 +75,12 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
     const Case c = read_case(std::filesystem::path(KW_SOURCE_DIR) / "tests/cases/emulator" / GetParam());
     ASSERT_TRUE(c.clean || !c.expected.empty()) << "no expectation";
     ASSERT_FALSE(c.launches.empty());
+    std::string log;
+    const auto ptx = Nvrtc::get().compile(c.source, "kernel.cu", &log, c.options);
+    ASSERT_TRUE(ptx) << log;
     for (const std::uint64_t seed : {0, 1, 7}) {
         Machine m;
-        ASSERT_TRUE(m.load_cuda(c.source, c.options)) << m.error;
+        ASSERT_TRUE(m.load_ptx(*ptx)) << m.error;
         m.options.schedule_seed = seed;
         m.memory.set_address_seed(seed);
         m.options.max_time = std::chrono::milliseconds(20000);
@@ -98,7 +101,8 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
             if (k == BufferKind::input || k == BufferKind::inout) {
                 std::vector<std::byte> bytes(count * size);
                 for (std::size_t i = 0; i < count; ++i) {
-                    const long long value = mod ? static_cast<long long>(i * i % static_cast<std::size_t>(mod)) : 0;
+                    const long long value =
+                        mod ? static_cast<long long>(i * i % static_cast<std::size_t>(mod)) : 0;
                     const float real = static_cast<float>(i % 17) * 0.25f;
                     if (type == "f32")
                         std::memcpy(&bytes[i * 4], &real, 4);
@@ -119,7 +123,8 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
             while (in >> word) {
                 if (word.rfind("grid=", 0) == 0) launch.grid = dims(word.substr(5));
                 if (word.rfind("block=", 0) == 0) launch.block = dims(word.substr(6));
-                if (word.rfind("shared=", 0) == 0) launch.dynamic_shared = static_cast<std::uint32_t>(std::stoul(word.substr(7)));
+                if (word.rfind("shared=", 0) == 0)
+                    launch.dynamic_shared = static_cast<std::uint32_t>(std::stoul(word.substr(7)));
                 if (word == "cooperative") launch.cooperative = true;
                 if (word.rfind("args=", 0) == 0) {
                     std::istringstream list(word.substr(5));
@@ -160,7 +165,9 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
                 }
                 found |= fits;
             }
-            EXPECT_TRUE(found) << "seed " << seed << ": expected " << e.rule << " at line " << e.line << ", got:\n" << describe(all);
+            EXPECT_TRUE(found) << "seed " << seed << ": expected " << e.rule << " at line " << e.line
+                               << ", got:\n"
+                               << describe(all);
         }
         // and nothing else
         for (const Fault& f : faults) {
@@ -176,7 +183,8 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
 
 std::vector<std::string> case_files() {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(KW_SOURCE_DIR) / "tests/cases/emulator"))
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::filesystem::path(KW_SOURCE_DIR) / "tests/cases/emulator"))
         if (entry.path().extension() == ".cu") names.push_back(entry.path().filename().string());
     std::sort(names.begin(), names.end());
     return names;

@@ -15,10 +15,12 @@ std::vector<float> ramp(std::size_t n) {
 TEST(Kernels, VectorAdd) {
     NEED_TOOLKIT();
     Machine m;
-    ASSERT_TRUE(m.load_cuda(R"(extern "C" __global__ void vadd(const float* a, const float* b, float* y, int n) {
+    ASSERT_TRUE(
+        m.load_cuda(R"(extern "C" __global__ void vadd(const float* a, const float* b, float* y, int n) {
         int i = blockIdx.x * blockDim.x + threadIdx.x;
         if (i < n) y[i] = a[i] + b[i];
-    })")) << m.error;
+    })"))
+        << m.error;
     const std::size_t n = 1000;
     const auto a = ramp(n), b = ramp(n);
     const auto pa = m.input("a", a), pb = m.input("b", b), py = m.output<float>("y", n);
@@ -61,7 +63,8 @@ extern "C" __global__ void mm(const float* __restrict__ a, const float* __restri
 })")) << m.error;
     const int M = 37, N = 50, K = 45;
     const auto a = ramp(static_cast<std::size_t>(M * K)), b = ramp(static_cast<std::size_t>(K * N));
-    const auto pa = m.input("a", a), pb = m.input("b", b), pc = m.output<float>("c", static_cast<std::size_t>(M * N));
+    const auto pa = m.input("a", a), pb = m.input("b", b),
+               pc = m.output<float>("c", static_cast<std::size_t>(M * N));
     const Outcome o = m.run("mm", {4, 3}, {16, 16}, 0, pa, pb, pc, M, N, K);
     EXPECT_TRUE(o.clean()) << describe(o);
     const auto c = m.read<float>(pc, static_cast<std::size_t>(M * N));
@@ -69,7 +72,8 @@ extern "C" __global__ void mm(const float* __restrict__ a, const float* __restri
         for (int j = 0; j < N; ++j) {
             float acc = 0;
             for (int k = 0; k < K; ++k)
-                acc = std::fmaf(a[static_cast<std::size_t>(i * K + k)], b[static_cast<std::size_t>(k * N + j)], acc);
+                acc = std::fmaf(a[static_cast<std::size_t>(i * K + k)],
+                                b[static_cast<std::size_t>(k * N + j)], acc);
             ASSERT_EQ(c[static_cast<std::size_t>(i * N + j)], acc) << i << "," << j;
         }
 }
@@ -123,7 +127,8 @@ extern "C" __global__ void block_row(const float* __restrict__ x, float* __restr
             const auto y = m.read<float>(py, static_cast<std::size_t>(M * N));
             for (int r = 0; r < M; ++r) {
                 double top = -1e30, sum = 0;
-                for (int c = 0; c < N; ++c) top = std::max(top, static_cast<double>(x[static_cast<std::size_t>(r * N + c)]));
+                for (int c = 0; c < N; ++c)
+                    top = std::max(top, static_cast<double>(x[static_cast<std::size_t>(r * N + c)]));
                 for (int c = 0; c < N; ++c) sum += std::exp(x[static_cast<std::size_t>(r * N + c)] - top);
                 for (int c = 0; c < N; ++c) {
                     const std::size_t i = static_cast<std::size_t>(r * N + c);
@@ -166,7 +171,10 @@ extern "C" __global__ void k(float* y, int n, S s) {
     const int fib[] = {0, 1, 1, 2, 3, 5, 8};
     const auto y = m.read<float>(py, 40);
     for (int i = 0; i < 40; ++i)
-        ASSERT_EQ(y[static_cast<std::size_t>(i)], s.a[i % 5] * (static_cast<float>(i % 5) + 1) + ((i & 1) ? 4.f : 3.f) + static_cast<float>(fib[i % 7]) + static_cast<float>(i)) << i;
+        ASSERT_EQ(y[static_cast<std::size_t>(i)], s.a[i % 5] * (static_cast<float>(i % 5) + 1) +
+                                                      ((i & 1) ? 4.f : 3.f) + static_cast<float>(fib[i % 7]) +
+                                                      static_cast<float>(i))
+            << i;
     EXPECT_EQ(o.printed, "hi 0  4.00 abc 12345678901%\nhi 1  9.00 abc 12345678901%\n");
 }
 
@@ -180,7 +188,8 @@ TEST(Kernels, SameOutcomeTwice) {
         for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&bins[x[i]], 1);
         __syncthreads();
         for (int b = threadIdx.x; b < 16; b += blockDim.x) atomicAdd(&y[b], bins[b]);
-    })")) << m.error;
+    })"))
+        << m.error;
     std::vector<int> x(5000);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int>(i * i % 16);
     const auto px = m.input("x", x);

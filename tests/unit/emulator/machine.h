@@ -42,7 +42,8 @@ class Machine {
     }
 
     template <class T>
-    std::uint64_t input(const std::string& name, const std::vector<T>& values, BufferKind kind = BufferKind::input) {
+    std::uint64_t input(const std::string& name, const std::vector<T>& values,
+                        BufferKind kind = BufferKind::input) {
         const std::uint64_t at = memory.allocate(name, values.size() * sizeof(T), kind);
         memory.write(at, std::as_bytes(std::span(values)));
         return at;
@@ -80,7 +81,8 @@ class Machine {
         std::memcpy(out.data(), &value, sizeof value);
         return out;
     }
-    std::vector<std::byte> pack(const std::string& kernel, const std::vector<std::vector<std::byte>>& values) const {
+    std::vector<std::byte> pack(const std::string& kernel,
+                                const std::vector<std::vector<std::byte>>& values) const {
         std::vector<std::byte> out;
         const KernelInfo* info = module->find_kernel(kernel);
         if (!info) return out;
@@ -94,12 +96,16 @@ class Machine {
 
 inline std::string describe(const Outcome& outcome) {
     std::ostringstream out;
-    if (outcome.refused) out << "refused: " << outcome.refused->rule << ": " << outcome.refused->message << "\n";
+    if (outcome.refused)
+        out << "refused: " << outcome.refused->rule << ": " << outcome.refused->message << "\n";
     for (const Fault& f : outcome.faults) {
-        out << f.rule << " at " << f.place.file << ":" << f.place.line << " [" << f.place.instruction << "] " << f.message;
+        out << f.rule << " at " << f.place.file << ":" << f.place.line << " [" << f.place.instruction << "] "
+            << f.message;
         if (f.block) out << " block " << f.block->x << "," << f.block->y;
         if (f.thread) out << " thread " << f.thread->x << "," << f.thread->y;
-        if (f.other) out << "; " << f.other->note << " line " << f.other->place.line << " [" << f.other->place.instruction << "]";
+        if (f.other)
+            out << "; " << f.other->note << " line " << f.other->place.line << " ["
+                << f.other->place.instruction << "]";
         out << " x" << f.occurrences << "\n";
     }
     if (out.str().empty()) out << "clean";

@@ -67,7 +67,8 @@ class Nvrtc {
         std::string root;
         for (const std::string& candidate : roots)
             for (const char* file : {"/lib64/libnvrtc.so", "/lib64/libnvrtc.so.13", "/lib64/libnvrtc.so.12"})
-                if (!library && (library = dlopen((candidate + file).c_str(), RTLD_NOW)) != nullptr) root = candidate;
+                if (!library && (library = dlopen((candidate + file).c_str(), RTLD_NOW)) != nullptr)
+                    root = candidate;
         for (const char* file : {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"})
             if (!library) library = dlopen(file, RTLD_NOW);
         if (!library) return;

@@ -556,6 +556,35 @@ TEST(Matrix8x8, AMisalignedRowIsAFault) {
     EXPECT_NE(run_ptx(text, {numbered_halves(256)}, 512).error.find("misaligned-access"), std::string::npos);
 }
 
+// ---- undefined values ------------------------------------------------------------------------------------
+
+// Rows 8 to 15 of A are shared memory that nothing has written; only rows 0 to 7 of D are stored, or all.
+std::string partial_kernel(bool store_all) {
+    std::string text = fmt::format(fmt::runtime(head), "sm_80");
+    text +=
+        ".shared .align 16 .b8 s[256]; .reg .b32 a<4>, b<2>, c<4>, x<4>, lane, t; .reg .b64 p<3>; .reg .pred "
+        "low;\n"
+        "mov.u32 lane, %laneid;\nmov.u32 x0, s;\nmad.lo.u32 x1, lane, 16, x0;\nsetp.lt.u32 low, lane, "
+        "8;\nmov.u32 t, 0;\n"
+        "@low st.shared.v4.b32 [x1], {t, t, t, t};\nbar.warp.sync -1;\nand.b32 x2, lane, 15;\nmad.lo.u32 x1, "
+        "x2, 16, x0;\n"
+        "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {a0, a1}, [x1];\nmov.u32 b0, 0;\n"
+        "mov.u32 c0, 0;\nmov.u32 c1, 0;\nmov.u32 c2, 0;\nmov.u32 c3, 0;\n"
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {c0, c1, c2, c3}, {a0, a1}, {b0}, {c0, c1, c2, "
+        "c3};\n"
+        "ld.param.u64 p0, [pd];\nmul.wide.u32 p1, lane, 16;\nadd.u64 p0, p0, p1;\nst.global.v2.b32 [p0], "
+        "{c0, c1};\n";
+    if (store_all) text += "st.global.v2.b32 [p0+8], {c2, c3};\n";
+    return text + "ret;\n}\n";
+}
+
+TEST(TensorUndefined, AnUnwrittenRowOfAReachesItsRowOfDAlone) {
+    const std::vector<std::byte> none(16);
+    EXPECT_EQ(run_ptx(partial_kernel(false), {none, none, none}, 512).error, "");
+    EXPECT_NE(run_ptx(partial_kernel(true), {none, none, none}, 512).error.find("uninitialised"),
+              std::string::npos);
+}
+
 // ---- through CUDA ---------------------------------------------------------------------------------------
 
 TEST(TensorCuda, GemmWithLdmatrixAndMma) {

@@ -7,46 +7,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <set>
 
+#include "tests/unit/numerics/pages.h"
 #include "verifiers/numerics/compare.h"
 
 namespace kernelwright {
 namespace {
 
-std::vector<Task> pages() {
-    std::vector<Task> out;
-    for (const char* folder : {"/tests/cases/verdict/tasks", "/tests/cases/reference/pages", "/tasks"}) {
-        const std::filesystem::path path = std::string(KW_SOURCE_DIR) + folder;
-        if (!std::filesystem::exists(path)) continue;
-        std::vector<std::filesystem::path> files;
-        for (const auto& entry : std::filesystem::directory_iterator(path)) {
-            if (entry.path().extension() == ".md") files.push_back(entry.path());
-        }
-        std::sort(files.begin(), files.end());
-        for (const auto& file : files) {
-            auto task = load_task(file);
-            EXPECT_TRUE(task.ok()) << file << (task.ok() ? "" : task.error().str());
-            if (task.ok() && !task->op.empty()) out.push_back(std::move(*task));
-        }
-    }
-    return out;
-}
-
 Task page(const std::string& header) {
     auto task = parse_task("---\n" + header + "---\nText.\n", "page.md");
     EXPECT_TRUE(task.ok()) << (task.ok() ? "" : task.error().str());
     return std::move(*task);
-}
-
-std::size_t volume(const Task& task, const SymbolValues& symbols) {
-    std::size_t out = 0;
-    for (const TensorSpec& spec : task.inputs) {
-        const auto shape = spec.shape_at(symbols);
-        if (shape.ok()) out += static_cast<std::size_t>(element_count(*shape));
-    }
-    return out;
 }
 
 // The kernel that rounds the exact answer once is right; what it gives must pass on every draw.
@@ -59,7 +31,7 @@ TEST(Draws, EveryCaseOfEveryPageHasAnAnswer) {
         EXPECT_EQ(cases.front(), "normal");
         EXPECT_EQ(std::set<std::string>(cases.begin(), cases.end()).size(), cases.size()) << task.name;
         for (const SymbolValues& symbols : task.check_shapes) {
-            if (volume(task, symbols) > 20000) continue;
+            if (input_elements(task, symbols) > 20000) continue;
             for (const std::string& name : cases) {
                 SCOPED_TRACE(fmt::format("{} {} {}", task.name, name, symbols.begin()->second));
                 const auto inputs = draw_inputs(task, symbols, name, 1);

@@ -298,9 +298,11 @@ TEST(Scale, DistinctSectorsStayWithinTheBuffers) {
     counted.unique_load_sectors = 100;
     counted.unique_store_sectors = 10;
     EXPECT_EQ(scale_to_grid(counted, 1, 100).unique_load_sectors, 10000u);
-    EXPECT_EQ(scale_to_grid(counted, 1, 100, 32 * 500).unique_load_sectors, 500u);
-    EXPECT_EQ(scale_to_grid(counted, 1, 100, 32 * 500).unique_store_sectors, 500u);
-    EXPECT_EQ(scale_to_grid(counted, 1, 100, 32).unique_load_sectors, 100u);
+    EXPECT_EQ(scale_to_grid(counted, 1, 100, {32 * 500}).unique_load_sectors, 500u);
+    EXPECT_EQ(scale_to_grid(counted, 1, 100, {32 * 500}).unique_store_sectors, 500u);
+    EXPECT_EQ(scale_to_grid(counted, 1, 100, {32}).unique_load_sectors, 100u);
+    EXPECT_EQ(scale_to_grid(counted, 1, 100, {32 * 500, 32 * 20}).unique_store_sectors, 20u);
+    EXPECT_EQ(scale_to_grid(counted, 20, 100).unique_store_sectors, 10u) << "twenty blocks share ten sectors";
     EXPECT_EQ(scale_to_grid(counted, 100, 100).unique_load_sectors, 100u);
     EXPECT_EQ(scale_to_grid(counted, 0, 100).unique_load_sectors, 100u);
 }

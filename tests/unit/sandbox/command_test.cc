@@ -123,6 +123,16 @@ TEST_F(Commands, EndAtTheirLimits) {
     EXPECT_TRUE(outcome.process.output_truncated);
 }
 
+TEST_F(Commands, DoNotMultiplyWithoutEnd) {
+    if (::geteuid() == 0) GTEST_SKIP() << "the kernel exempts root from this limit";
+    const auto report = probe_sandbox();
+    if (!report || find_layer(*report, "namespaces")->detail.rfind("user", 0) != 0)
+        GTEST_SKIP() << "no user name spaces here";
+    SandboxedCommand command = shell("i=0; while [ $i -lt 300 ]; do sleep 20 & i=$((i+1)); done; echo all");
+    const CommandOutcome outcome = run(command);
+    EXPECT_EQ(outcome.process.output.find("all"), std::string::npos);
+}
+
 TEST_F(Commands, ThatCannotStartSayWhy) {
     SandboxedCommand command;
     command.arguments = {"no-such-program"};

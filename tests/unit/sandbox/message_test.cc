@@ -82,6 +82,7 @@ TEST(Policies, SurviveTheWay) {
     policy.cpu = std::chrono::seconds(3);
     policy.file_size = 4;
     policy.open_files = 5;
+    policy.processes = 6;
     const auto again = sandbox_policy_from_json(to_json(policy));
     ASSERT_TRUE(again);
     EXPECT_EQ(to_json(*again), to_json(policy));
