@@ -57,24 +57,34 @@ class BrokenCandidate : public testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(BrokenCandidate, OneDiagnostic) {
     const std::filesystem::path sidecar = GetParam().string() + ".expect";
-    const auto expected = expectations(slurp(std::filesystem::exists(sidecar) ? sidecar : GetParam()));
+    const bool beside = std::filesystem::exists(sidecar);
+    const auto read = expectations(slurp(beside ? sidecar : GetParam()));
+    const auto expected = [&](const std::string& key) {
+        const auto it = read.find(beside ? key : key == "text" ? "expect" : "expect-" + key);
+        return it == read.end() ? std::string() : it->second;
+    };
+    ASSERT_NE(expected("exit"), "") << "the case says no exit code";
     const std::string stem = GetParam().stem().string();
     const std::string task = (source_dir() / "tasks" / (stem.substr(0, stem.find("__")) + ".md")).string();
     const Ran ran = run_program({"check", task, GetParam().string(), "--json"});
     ASSERT_FALSE(crashed(ran)) << ran.exit << ran.err;
-    EXPECT_EQ(ran.exit, std::stoi(expected.at("expect-exit"))) << ran.out << ran.err;
-    EXPECT_NE((ran.out + ran.err).find(expected.at("expect")), std::string::npos) << ran.out << ran.err;
+    EXPECT_EQ(ran.exit, std::stoi(expected("exit"))) << ran.out << ran.err;
     const Json json = ran.json();
     ASSERT_FALSE(json.is_discarded()) << ran.out;
-    const auto stage = expected.find("expect-stage");
+    std::string said = ran.err;
+    if (json.contains("diagnostics")) {
+        for (const Json& d : json["diagnostics"])
+            said += d.value("message", "") + " " + d.value("hint", "") + "\n";
+    }
+    EXPECT_NE(said.find(expected("text")), std::string::npos) << said;
     if (ran.exit == 1) {
         ASSERT_FALSE(json["diagnostics"].empty());
-        if (stage != expected.end() && !stage->second.empty()) {
-            EXPECT_EQ(json["stage"], stage->second) << ran.out;
+        EXPECT_EQ(json["diagnostics"][0]["severity"], "error");
+        if (!expected("stage").empty()) {
+            EXPECT_EQ(json["stage"], expected("stage")) << ran.out;
         }
-        const auto rule = expected.find("expect-rule");
-        if (rule != expected.end() && !rule->second.empty()) {
-            EXPECT_EQ(json["diagnostics"][0]["rule"], rule->second) << ran.out;
+        if (!expected("rule").empty()) {
+            EXPECT_EQ(json["diagnostics"][0]["rule"], expected("rule")) << ran.out;
         }
     } else {
         EXPECT_EQ(lines_in(ran.err), 1U) << ran.err;
@@ -100,7 +110,7 @@ TEST(BadInput, HundredMegabytes) {
 }
 
 TEST(BadInput, FilesThatAreNoFiles) {
-    for (const char* path : {"/nonexistent/k.cu", "/dev/zero", "/", "/proc/self/mem"}) {
+    for (const char* path : {"/nonexistent/k.cu", "/dev/zero", "/"}) {
         const Ran ran = run_program({"check", "vector_add", path});
         EXPECT_EQ(ran.exit, 2) << path << ran.out << ran.err;
         EXPECT_EQ(lines_in(ran.err), 1U) << path << ran.err;
