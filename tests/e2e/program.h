@@ -4,13 +4,13 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -89,7 +89,11 @@ inline std::vector<std::filesystem::path> files_in(const std::filesystem::path& 
 
 // A name that GoogleTest takes.
 inline std::string test_name(const std::filesystem::path& path) {
-    return std::regex_replace(path.stem().string(), std::regex("[^A-Za-z0-9]+"), "_");
+    std::string name = path.stem().string();
+    for (char& c : name) {
+        if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+    }
+    return name;
 }
 
 }  // namespace kernelwright::e2e

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "harness/core/text.h"
+#include "harness/compile/nvrtc_compiler.h"
 #include "harness/profile/occupancy.h"
 
 namespace kernelwright {
@@ -46,35 +46,17 @@ Diagnostic unsupported(const emulator::LoadError& error, const std::string& file
 // The plan's kernels as the compiled module knows them; names that are not there are plan errors.
 void match_kernels(const Candidate& candidate, const LaunchPlan& plan, PlanBuild& out,
                    std::vector<Diagnostic>& diagnostics) {
-    std::vector<std::string> known;
-    for (const auto& info : out.session->kernels()) known.push_back(info.name);
     for (const KernelPlan& kernel : plan.kernels) {
-        const auto lowered = out.build->lowered_names.find(kernel.name);
-        const std::string symbol = lowered == out.build->lowered_names.end() ? kernel.name : lowered->second;
-        const auto& signatures = out.session->signatures();
-        const auto it = signatures.find(symbol);
-        if (it == signatures.end()) {
-            const auto mangled = std::find_if(known.begin(), known.end(), [&](const std::string& name) {
-                return name.find(std::to_string(kernel.name.size()) + kernel.name) != std::string::npos;
-            });
-            Diagnostic d;
-            if (mangled != known.end()) {
-                d = plan_error(
-                    candidate, "kernel-not-found", kernel.line,
-                    fmt::format("kernel `{}` is compiled under the C++ name {}", kernel.name, *mangled),
-                    "declare it extern \"C\" __global__");
-            } else {
-                d = plan_error(candidate, "kernel-not-found", kernel.line,
-                               fmt::format("the source has no kernel `{}`{}", kernel.name,
-                                           did_you_mean(kernel.name, known)),
-                               known.empty() ? "write an extern \"C\" __global__ function of that name" : "");
-            }
-            d.kernel = kernel.name;
+        const auto symbol = kernel_symbol(*out.build, kernel.name, candidate.file);
+        if (!symbol) {
+            Diagnostic d = symbol.error();
+            d.line = kernel.line;
             diagnostics.push_back(std::move(d));
             continue;
         }
-        out.signatures[kernel.name] = it->second;
-        const auto resources = out.build->kernels.find(symbol);
+        const auto signature = out.session->signatures().find(*symbol);
+        if (signature != out.session->signatures().end()) out.signatures[kernel.name] = signature->second;
+        const auto resources = out.build->kernels.find(*symbol);
         if (resources != out.build->kernels.end()) out.resources[kernel.name] = resources->second;
     }
 }

@@ -106,6 +106,7 @@ Stage stage_of_rule(const std::string& rule) {
                                                      {"emulator-unsupported", Stage::launch},
                                                      {"unsupported-instruction", Stage::launch},
                                                      {"instruction-limit", Stage::limits},
+                                                     {"endless-loop", Stage::limits},
                                                      {"time-limit", Stage::limits},
                                                      {"printf-limit", Stage::limits},
                                                      {"memory-limit", Stage::limits}};

@@ -258,7 +258,7 @@ void report_stuck(Block& block, const char*) {
     }
     for (const auto& w : block.warps)
         if (w->live && !w->fragments.empty()) {
-            report(*w, "deadlock", at(w->fragments.front()), std::countr_zero(w->live),
+            report(*w, "endless-loop", at(w->fragments.front()), std::countr_zero(w->live),
                    "a loop that can never end", true);
             return;
         }

@@ -1,7 +1,7 @@
 // expect-exit: 1
 // expect-stage: plan
 // expect-rule: kernel-not-found
-// expect: the compiled code has no kernel `vector_add`
+// expect: the compiled file has no kernel `vector_add`
 /* kernelwright
 kernels:
   - name: vector_add

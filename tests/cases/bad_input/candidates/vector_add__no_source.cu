@@ -1,7 +1,7 @@
 // expect-exit: 1
 // expect-stage: plan
 // expect-rule: kernel-not-found
-// expect: the compiled code has no kernel `vadd`
+// expect: the compiled file has no kernel `vadd`
 /* kernelwright
 kernels:
   - name: vadd
