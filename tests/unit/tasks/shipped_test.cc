@@ -101,6 +101,27 @@ TEST(ShippedTasks, CheckShapesAreVariedAndAffordable) {
     }
 }
 
+// Tune shapes are larger than any check shape, and small enough for their values to be verified too.
+TEST(ShippedTasks, TuneShapesAreLargerAndVerifiable) {
+    const auto elements = [](const Task& task, const SymbolValues& shape) {
+        std::int64_t total = 0;
+        for (const auto* tensors : {&task.inputs, &task.outputs}) {
+            for (const TensorSpec& t : *tensors) total += element_count(*t.shape_at(shape));
+        }
+        return total;
+    };
+    for (const TaskEntry& entry : shipped()) {
+        const Task& task = *entry.task;
+        std::int64_t largest = 0;
+        for (const SymbolValues& shape : task.check_shapes)
+            largest = std::max(largest, elements(task, shape));
+        for (const SymbolValues& shape : task.tune_shapes) {
+            EXPECT_GT(elements(task, shape), largest) << entry.name;
+            EXPECT_LE(elements(task, shape), 12'000'000) << entry.name;
+        }
+    }
+}
+
 // The prose stands by itself: it names every tensor, and is neither a wall of text nor a single line.
 TEST(ShippedTasks, ProseNamesEveryTensor) {
     for (const TaskEntry& entry : shipped()) {
