@@ -15,10 +15,10 @@ bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 // Just enough of C++'s lexical grammar to tell comments from what only looks like one.
 class Scanner {
   public:
-    explicit Scanner(std::string_view source) : s_(source) {}
+    Scanner(std::string_view source, std::size_t limit) : s_(source), limit_(limit) {}
 
     std::vector<PlanComment> run() {
-        while (pos_ < s_.size()) {
+        while (pos_ < s_.size() && out_.size() < limit_) {
             if (starts("//")) {
                 skip_line_comment();
             } else if (starts("/*")) {
@@ -66,17 +66,17 @@ class Scanner {
 
     std::string_view word_before() const {
         std::size_t begin = pos_;
-        while (begin > 0 && in_word(s_[begin - 1])) --begin;
+        while (begin > 0 && in_word(s_[begin - 1]) && pos_ - begin < 4) --begin;
         return s_.substr(begin, pos_ - begin);
     }
     bool is_raw_prefix() const {
         const std::string_view prefix = word_before();
         return prefix == "R" || prefix == "LR" || prefix == "uR" || prefix == "UR" || prefix == "u8R";
     }
-    // 1'000'000: inside a token that begins with a digit.
+    // 1'000'000: inside a token that begins with a digit. No number is longer than the bound.
     bool is_digit_separator() const {
         std::size_t begin = pos_;
-        while (begin > 0 &&
+        while (begin > 0 && pos_ - begin < 100 &&
                (in_word(s_[begin - 1]) || (s_[begin - 1] == '\'' && begin > 1 && in_word(s_[begin - 2])))) {
             --begin;
         }
@@ -84,11 +84,12 @@ class Scanner {
     }
 
     void skip_raw_string() {
-        const std::size_t open = s_.find('(', pos_);
-        if (open == std::string_view::npos || open - pos_ > 17) {  // a delimiter has at most 16 characters
+        std::size_t open = s_.substr(pos_, 18).find('(');  // a delimiter has at most 16 characters
+        if (open == std::string_view::npos) {
             ++pos_;
             return;
         }
+        open += pos_;
         const std::string close = ")" + std::string(s_.substr(pos_ + 1, open - pos_ - 1)) + "\"";
         const std::size_t end = s_.find(close, open);
         pos_ = end == std::string_view::npos ? s_.size() : end + close.size();
@@ -113,12 +114,13 @@ class Scanner {
         comment.closed = close != std::string_view::npos;
         const std::size_t line_begin = s_.rfind('\n', at == 0 ? 0 : at - 1);
         const std::size_t column = at - (line_begin == std::string_view::npos ? 0 : line_begin + 1);
-        comment.yaml = std::string(column, ' ') + std::string(s_.substr(at, end - at));
+        const std::string_view body = s_.substr(at, end - at);
+        const std::size_t first_end = std::min(body.find('\n'), body.size());
         // What stands on the word's own line is read only if there is something; blanks there would be an
         // indentation.
-        const std::size_t first_end = std::min(comment.yaml.find('\n'), comment.yaml.size());
-        if (trim(std::string_view(comment.yaml).substr(0, first_end)).empty())
-            comment.yaml.erase(0, first_end);
+        const bool one_liner = !trim(body.substr(0, first_end)).empty();
+        comment.yaml =
+            one_liner ? std::string(column, ' ') + std::string(body) : std::string(body.substr(first_end));
         blank_leading_stars(comment.yaml);
         // `*/` may stand behind blanks on a line of its own.
         while (!comment.yaml.empty() && (comment.yaml.back() == ' ' || comment.yaml.back() == '\t'))
@@ -143,12 +145,15 @@ class Scanner {
     }
 
     std::string_view s_;
+    std::size_t limit_;
     std::size_t pos_ = 0;
     std::vector<PlanComment> out_;
 };
 
 }  // namespace
 
-std::vector<PlanComment> find_plan_comments(std::string_view source) { return Scanner(source).run(); }
+std::vector<PlanComment> find_plan_comments(std::string_view source, std::size_t limit) {
+    return Scanner(source, limit).run();
+}
 
 }  // namespace kernelwright

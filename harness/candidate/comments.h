@@ -15,7 +15,8 @@ struct PlanComment {
     bool closed = true;  // false: the file ends inside it
 };
 
-// Comments in strings, raw strings, character literals and `//` comments are none.
-std::vector<PlanComment> find_plan_comments(std::string_view source);
+// Comments in strings, raw strings, character literals and `//` comments are none. Stops after
+// `limit` of them.
+std::vector<PlanComment> find_plan_comments(std::string_view source, std::size_t limit = 100);
 
 }  // namespace kernelwright

@@ -338,7 +338,7 @@ ParsedCandidate parse_candidate(const Task& task, std::string source, std::strin
         candidate.source.clear();
         return parsed;
     }
-    const auto comments = find_plan_comments(candidate.source);
+    const auto comments = find_plan_comments(candidate.source, CandidateLimits::plans + 1);
     if (comments.empty()) {
         refuse("no-plan", {"the candidate has no launch plan",
                            {},
@@ -348,7 +348,7 @@ ParsedCandidate parse_candidate(const Task& task, std::string source, std::strin
     }
     if (comments.size() > CandidateLimits::plans) {
         refuse("too-large",
-               {fmt::format("{} launch plans, more than {}", comments.size(), CandidateLimits::plans)});
+               {fmt::format("more than {} launch plans", CandidateLimits::plans)});
         return parsed;
     }
     for (const PlanComment& comment : comments) {

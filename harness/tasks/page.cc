@@ -58,12 +58,13 @@ Result<PageParts> split_page(std::string_view text, const std::string& file) {
     std::size_t fence = 0, reference_begin = 0;
     int fence_line = 0;
     bool in_reference = false;
+    int number = line_of(text, at) - 1;
     while (at < text.size()) {
         line = line_at(text, at);
         char mark = 0;
         const std::size_t length = fence_length(line.text, mark);
         const std::string_view info = length > 0 ? trim(trim(line.text).substr(length)) : std::string_view{};
-        const int number = line_of(text, line.begin);
+        ++number;
         if (fence > 0 && length >= fence && mark == fence_mark && info.empty()) {
             if (in_reference) {
                 parts.reference = ReferenceCode{

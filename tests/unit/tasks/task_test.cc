@@ -295,6 +295,15 @@ TEST(Task, StridedExtent) {
     EXPECT_EQ(*strided->inputs[0].extent_at({{"M", 3}, {"N", 16}}), 48);
 }
 
+TEST(Task, RepeatedTokensTakeLinearTime) {
+    for (const char* token : {"```\n", "~~~\n", "---\n", "\n", "` ", "a"}) {
+        std::string text = page();
+        while (text.size() < 900'000) text += token;
+        const auto task = parse_task(text, "scaled_rows.md");
+        EXPECT_TRUE(task.ok() || task.error().message.find("not closed") != std::string::npos) << token;
+    }
+}
+
 // Mutated pages never crash the parser, and each error is one line with the file's name.
 TEST(Task, Soup) {
     const std::string seed = page();
