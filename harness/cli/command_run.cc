@@ -139,7 +139,10 @@ Exit run_search_command(const Global& global, const RunCall& given) {
 
     std::error_code ec;
     fs::create_directories(store.root(), ec);
-    auto index = record::Index::open(store.root() / "index.sqlite");
+    const fs::path index_file = store.root() / "index.sqlite";
+    const bool new_index = !fs::exists(index_file, ec);
+    auto index = record::Index::open(index_file);
+    if (index && new_index) (void)index->rebuild(store);
     const GateParts gate{*bench->compiler, *bench->device, **expectations, bench->targets};
     search::GateEvaluator evaluator(*task, gate, call.bench.target);
     search::RuleBook skills(load_skills(bench->data / "skills" / "rules"), store.root() / "evidence.jsonl",
@@ -172,13 +175,9 @@ Exit run_search_command(const Global& global, const RunCall& given) {
     const search::SearchOutcome outcome = search::run_search(parts, config);
     progress.clear();
 
-    // The winner as a file of its own, beside the record.
-    std::string winner;
-    if (const record::Attempt* best = outcome.run.best()) {
-        const auto source = (*writer)->get(best->source);
-        const fs::path path = (*writer)->folder() / "winner.cu";
-        if (source && write_file_atomic(path, *source)) winner = path.string();
-    }
+    // The loop keeps the winner as a file of its own, beside the record.
+    const std::string winner =
+        outcome.run.best() != nullptr ? ((*writer)->folder() / "winner.cu").string() : std::string();
     if (!outcome.error.message.empty()) fmt::print(stderr, "kernelwright: {}\n", outcome.error.str());
     std::string next;
     if (outcome.exit_code == 130 || outcome.why == "author failed" || outcome.why == "missing") {

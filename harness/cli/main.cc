@@ -26,6 +26,7 @@ void add_bench(CLI::App* app, WorkbenchOptions& bench) {
 void add_unbuilt(CLI::App& app, Exit& exit, const Global& global, const std::string& name,
                  const std::string& does) {
     CLI::App* command = app.add_subcommand(name, does + " (not built yet)");
+    command->fallthrough(false);
     command->prefix_command();
     command->callback([&exit, &global, name] {
         exit = fail(global, Exit::missing, Error{"the command `" + name + "` is not built yet"});

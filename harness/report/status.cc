@@ -71,9 +71,8 @@ void StatusPrinter::status(const std::string& line) {
         drawn_ = true;
         return;
     }
-    // Elsewhere a counter that ticks is noise: what the line says before its first parenthesis is its
-    // subject.
-    const std::string subject = text.substr(0, text.find(" ("));
+    // Elsewhere each small step would be a line of noise: what precedes the first colon is what is worth one.
+    const std::string subject = text.substr(0, text.find(": "));
     if (subject == last_) return;
     last_ = subject;
     std::fprintf(stream_, "%s\n", text.c_str());

@@ -1,5 +1,6 @@
 // Progress on standard error as ninja does it: on a terminal one line that is redrawn, cut in the middle to
-// the terminal's width; elsewhere plain lines, each status once.
+// the terminal's width; elsewhere plain lines, one for each subject (what a status says before its first
+// colon).
 #pragma once
 
 #include <cstdio>

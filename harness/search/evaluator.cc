@@ -25,8 +25,17 @@ DType tensor_dtype(const Task& task) {
     return DType::f16;
 }
 
+// What the tensors of a shape hold: no kernel can touch more distinct bytes than there are.
+BufferBytes buffer_bytes(const std::vector<OperandShape>& inputs, const std::vector<OperandShape>& outputs) {
+    BufferBytes bytes;
+    for (const OperandShape& o : outputs) bytes.writable += storage_bytes(o.dtype, element_count(o.shape));
+    bytes.all = bytes.writable;
+    for (const OperandShape& i : inputs) bytes.all += storage_bytes(i.dtype, element_count(i.shape));
+    return bytes;
+}
+
 ExecutedKernel executed(const Task& task, const CheckReport& report, const BoundKernel& kernel,
-                        const KernelRun& run) {
+                        const KernelRun& run, const BufferBytes& buffers) {
     ExecutedKernel out;
     out.name = kernel.name;
     out.grid = kernel.grid;
@@ -36,7 +45,7 @@ ExecutedKernel executed(const Task& task, const CheckReport& report, const Bound
     const auto resources = report.resources.find(kernel.name);
     if (resources != report.resources.end()) out.resources = resources->second;
     out.counted_blocks = run.blocks_run;
-    out.counters = scale_to_grid(run.counters, run.blocks_run, run.blocks_total);
+    out.counters = scale_to_grid(run.counters, run.blocks_run, run.blocks_total, buffers);
     return out;
 }
 
@@ -86,12 +95,14 @@ std::vector<Profile> profiles_of(const Task& task, const CheckReport& report, co
         ProfileInput input;
         input.task = task.name;
         input.shape = tune.symbols;
-        for (std::size_t i = 0; i < tune.runs.size() && i < tune.kernels.size(); ++i) {
-            input.kernels.push_back(executed(task, report, tune.kernels[i], tune.runs[i]));
-        }
         std::vector<OperandShape> inputs, outputs;
         for (const TensorSpec& spec : task.inputs) inputs.push_back(operand(spec, tune.symbols));
         for (const TensorSpec& spec : task.outputs) outputs.push_back(operand(spec, tune.symbols));
+        // With scratch the distinct bytes may be more than the tensors hold; then there is no cap.
+        const BufferBytes buffers = tune.has_scratch ? BufferBytes{} : buffer_bytes(inputs, outputs);
+        for (std::size_t i = 0; i < tune.runs.size() && i < tune.kernels.size(); ++i) {
+            input.kernels.push_back(executed(task, report, tune.kernels[i], tune.runs[i], buffers));
+        }
         input.work = compulsory_work(task.op, task.params, inputs, outputs);
         out.push_back(make_profile(input, *facts));
     }

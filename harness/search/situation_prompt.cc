@@ -257,9 +257,12 @@ class Builder {
         for (std::size_t i = 0; i < count; ++i) {
             const record::SkillOffer& skill = in_.skills[i];
             out_ += fmt::format("\n### {}\n{}\n", skill.id, bounded(skill.advice, 4 * limits_.line_bytes));
-            out_ += skill.evidence.empty()
-                        ? "Evidence: none yet.\n"
-                        : "Evidence: " + one_line(skill.evidence, limits_.line_bytes) + "\n";
+            // A book may lead with the skill's name, which stands above already.
+            const std::string lead = skill.id + ": ";
+            const std::string evidence =
+                skill.evidence.starts_with(lead) ? skill.evidence.substr(lead.size()) : skill.evidence;
+            out_ += "Evidence: " + (evidence.empty() ? "none yet" : one_line(evidence, limits_.line_bytes)) +
+                    "\n";
         }
     }
 
@@ -301,7 +304,8 @@ class Builder {
 
 std::string numbered_excerpt(const std::string& source, const std::vector<int>& lines, int around) {
     if (source.empty() || lines.empty()) return {};
-    const std::vector<std::string> rows = split(source, '\n');
+    std::vector<std::string> rows = split(source, '\n');
+    while (!rows.empty() && rows.back().empty()) rows.pop_back();
     const int count = static_cast<int>(rows.size());
     std::set<int> wanted;
     for (const int line : lines) {

@@ -26,8 +26,8 @@ class Expectations {
     virtual ~Expectations() = default;
     // The same object for the same arguments; kept while memory allows.
     virtual Result<std::shared_ptr<const CaseExpectation>> get(const SymbolValues& symbols,
-                                                           const std::string& case_name,
-                                                           std::uint64_t seed) = 0;
+                                                               const std::string& case_name,
+                                                               std::uint64_t seed) = 0;
     // Can the reference of this shape be computed within a check's time?
     virtual bool affordable(const SymbolValues& symbols) const = 0;
 };

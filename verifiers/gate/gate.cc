@@ -417,7 +417,11 @@ class Check {
             note.severity = Severity::note;
             report_.diagnostics.push_back(std::move(note));
         }
-        report_.tune.push_back({symbols, bound->plan, bound->kernels, outcome.kernels, comparable});
+        const bool has_scratch =
+            std::any_of(bound->buffers.begin(), bound->buffers.end(),
+                        [](const BoundBuffer& b) { return b.role == BoundBuffer::Role::scratch; });
+        report_.tune.push_back(
+            {symbols, bound->plan, bound->kernels, outcome.kernels, has_scratch, comparable});
         return true;
     }
 

@@ -44,6 +44,7 @@ struct TuneRun {
     int plan = 0;
     std::vector<BoundKernel> kernels;
     std::vector<KernelRun> runs;  // counters of the blocks that were run
+    bool has_scratch = false;     // the plan has scratch buffers
     bool verified = false;        // outputs compared (in full, or those of the sampled blocks)
 };
 

@@ -151,7 +151,8 @@ bool store_lane(Warp& w, const Instr& in, int lane, ptx::Space space, std::uint6
             target.buffer->mark_written(address - target.buffer->address, bytes);
         }
     } else if (w.launch->check_initialised) {
-        set_bits(written_bits(w, lane, target, begin), begin, bytes);
+        auto* const bits = written_bits(w, lane, target, begin);  // sets `begin`: before it is read
+        set_bits(bits, begin, bytes);
     }
     return !w.launch->stopped;
 }

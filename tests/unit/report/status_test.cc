@@ -42,8 +42,9 @@ TEST(Status, ElsewhereEachSubjectIsOnePlainLine) {
     out.printer.status("#1 draft: answering (10 bytes)");
     out.printer.status("#1 draft: answering (20 bytes)");
     out.printer.status("#1 draft: checking");
-    out.printer.message("done");
-    EXPECT_EQ(out.text(), "#1 draft: answering (10 bytes)\n#1 draft: checking\ndone\n");
+    out.printer.message("#1 draft: pass");
+    out.printer.status("#2 optimise: asking");
+    EXPECT_EQ(out.text(), "#1 draft: answering (10 bytes)\n#1 draft: pass\n#2 optimise: asking\n");
 }
 
 TEST(Status, WhatSteersATerminalIsTakenOut) {

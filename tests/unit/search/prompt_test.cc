@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/authors/answer.h"
+#include "harness/candidate/candidate.h"
 #include "tests/unit/search/fakes.h"
 
 namespace kernelwright::search {
@@ -48,10 +49,15 @@ TEST(FixedPrompt, HoldsFormDeviceAndTask) {
 
 TEST(FixedPrompt, TheExampleIsACandidateOfTheFormItTeaches) {
     // The example's launch plan is read by the same rules as an author's: it must not teach a mistake.
-    const std::string prefix = fixed_prompt(softmax_task(), a100()).prefix;
-    const auto blocks = fenced_blocks(prefix);
+    const auto blocks = fenced_blocks(fixed_prompt(softmax_task(), a100()).prefix);
     ASSERT_EQ(blocks.size(), 1U);
-    EXPECT_THAT(blocks[0].content, HasSubstr("/* kernelwright"));
+    Task sums = softmax_task();
+    sums.outputs[0].shape.pop_back();
+    const ParsedCandidate parsed = parse_candidate(sums, blocks[0].content, "example.cu");
+    for (const Diagnostic& d : parsed.diagnostics) ADD_FAILURE() << to_line(d);
+    ASSERT_EQ(parsed.candidate.plans.size(), 1U);
+    EXPECT_EQ(parsed.candidate.plans[0].kernels.size(), 2U);
+    EXPECT_EQ(parsed.candidate.plans[0].scratch.size(), 1U);
 }
 
 TEST(FixedPrompt, RequestsAreTheFixedPartThenTheSituation) {
