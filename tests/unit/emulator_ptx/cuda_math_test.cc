@@ -75,7 +75,6 @@ const FunctionRow double_rows[] = {
     {"fmod(x, y)", [](L x, L y) { return std::fmod(x, y); }, -1000, 1000, 0},
     {"sqrt(fabs(x))", [](L x, L) { return std::sqrt(std::fabs(x)); }, -100, 100, 0.5},
     {"x / y", [](L x, L y) { return x / y; }, -100, 100, 0.5},
-    {"rsqrt(x)", [](L x, L) { return 1 / std::sqrt(x); }, 1e-6, 100, 2},
     {"tgamma(x)", [](L x, L) { return std::tgamma(x); }, 0.5, 30, 10},
 };
 
