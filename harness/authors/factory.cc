@@ -170,14 +170,6 @@ MadeEndpoint make_endpoint(const std::string& name, const AuthorConfig& config) 
 
 }  // namespace
 
-EnvironmentReader process_environment() {
-    return [](const char* name) -> std::optional<std::string> {
-        const char* const value = std::getenv(name);
-        if (value == nullptr) return std::nullopt;
-        return value;
-    };
-}
-
 Result<std::unique_ptr<Author>, AuthorFailure> make_author(const std::string& spec,
                                                            const AuthorConfig& config, Clock& clock) {
     if (spec.starts_with("replay:")) {

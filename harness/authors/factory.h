@@ -14,12 +14,9 @@
 #include "harness/authors/budget.h"
 #include "harness/authors/endpoint.h"
 #include "harness/core/clock.h"
+#include "harness/core/environment.h"
 
 namespace kernelwright {
-
-// The value of an environment variable; nullopt or "" when it is not set.
-using EnvironmentReader = std::function<std::optional<std::string>(const char* name)>;
-EnvironmentReader process_environment();
 
 struct AuthorConfig {
     std::string model;             // empty: KERNELWRIGHT_MODEL
@@ -29,7 +26,7 @@ struct AuthorConfig {
     std::int64_t max_output_tokens = 16384;
     HttpLimits limits;
     RetryPolicy retry;
-    EnvironmentReader environment = process_environment();
+    EnvironmentReader environment = read_environment;
     std::optional<std::uint64_t> jitter_seed;  // for tests
 };
 

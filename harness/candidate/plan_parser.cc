@@ -347,8 +347,7 @@ ParsedCandidate parse_candidate(const Task& task, std::string source, std::strin
                            "begin it with a comment `/* kernelwright`, YAML with `kernels:`, and `*/`"});
     }
     if (comments.size() > CandidateLimits::plans) {
-        refuse("too-large",
-               {fmt::format("more than {} launch plans", CandidateLimits::plans)});
+        refuse("too-large", {fmt::format("more than {} launch plans", CandidateLimits::plans)});
         return parsed;
     }
     for (const PlanComment& comment : comments) {

@@ -233,12 +233,6 @@ std::string NvrtcLocation::fingerprint() const {
     return out;
 }
 
-std::optional<std::string> read_environment(const std::string& name) {
-    const char* value = std::getenv(name.c_str());
-    if (value == nullptr || *value == '\0') return std::nullopt;
-    return value;
-}
-
 std::vector<NvrtcPlace> nvrtc_places(const EnvironmentReader& environment) {
     if (const auto path = environment("KERNELWRIGHT_NVRTC")) return {{*path, "KERNELWRIGHT_NVRTC"}};
     std::vector<NvrtcPlace> out;

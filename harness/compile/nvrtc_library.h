@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/environment.h"
 #include "harness/core/result.h"
 
 namespace kernelwright {
@@ -32,10 +33,6 @@ struct NvrtcLocation {
     // Changes when the library does: its path, version, size and time of change.
     std::string fingerprint() const;
 };
-
-// Reads an environment variable; nullopt: not set.
-using EnvironmentReader = std::function<std::optional<std::string>(const std::string& name)>;
-std::optional<std::string> read_environment(const std::string& name);
 
 // A folder that may hold NVRTC, or a toolkit's root.
 struct NvrtcPlace {

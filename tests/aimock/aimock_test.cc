@@ -50,7 +50,7 @@ class Aimock : public ::testing::TestWithParam<std::string> {
         AuthorConfig config;
         config.model = "test-model";
         config.jitter_seed = 1;
-        config.environment = [](const char* name) -> std::optional<std::string> {
+        config.environment = [](const std::string& name) -> std::optional<std::string> {
             const std::string wanted = name;
             if (wanted == "OPENAI_BASE_URL") return running->url() + "/v1";
             if (wanted == "ANTHROPIC_BASE_URL") return running->url();
@@ -160,7 +160,7 @@ TEST_P(Aimock, SendsTheWholeConversation) {
 
 TEST_P(Aimock, AnswersAProbe) {
     AuthorConfig config;
-    config.environment = [](const char* name) -> std::optional<std::string> {
+    config.environment = [](const std::string& name) -> std::optional<std::string> {
         const std::string wanted = name;
         if (wanted == "OPENAI_BASE_URL") return running->url() + "/v1";
         if (wanted == "ANTHROPIC_BASE_URL") return running->url();

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <utility>
 
-#include "harness/profile/roofline.h"
 #include "verifiers/gate/custom_reference.h"
 #include "verifiers/numerics/draws.h"
 
@@ -49,26 +48,22 @@ class CachedExpectations final : public Expectations {
     }
 
     bool affordable(const SymbolValues& symbols) const override {
-        std::vector<OperandShape> inputs, outputs;
         double elements = 0;
-        for (const TensorSpec& spec : task_.inputs) inputs.push_back(operand(spec, symbols, elements));
-        for (const TensorSpec& spec : task_.outputs) outputs.push_back(operand(spec, symbols, elements));
-        const double flops = compulsory_work(task_.op, task_.params, inputs, outputs).flops;
+        for (const auto* list : {&task_.inputs, &task_.outputs}) {
+            for (const TensorSpec& spec : *list) {
+                const auto shape = spec.shape_at(symbols);
+                if (shape) elements += static_cast<double>(element_count(*shape));
+            }
+        }
         if (task_.op.empty()) return elements <= 1e6;
-        return elements <= affordable_elements && flops <= affordable_flops;
+        const auto work = task_work(task_, symbols);
+        return work && elements <= affordable_elements && work->flops <= affordable_flops;
     }
 
   private:
     static constexpr std::size_t cache_bytes = std::size_t{1} << 30;
     static constexpr double affordable_elements = 1.2e7,
                             affordable_flops = 1e9;  // about a second on two cores
-
-    static OperandShape operand(const TensorSpec& spec, const SymbolValues& symbols, double& elements) {
-        const auto shape = spec.shape_at(symbols);
-        OperandShape out{spec.dtype, shape ? *shape : Shape{}};
-        elements += static_cast<double>(element_count(out.shape));
-        return out;
-    }
 
     Result<CaseExpectation> make(const SymbolValues& symbols, const std::string& case_name,
                                  std::uint64_t seed) {
@@ -82,26 +77,11 @@ class CachedExpectations final : public Expectations {
         } else if (!task_.reference_command.empty()) {
             outputs = command_reference(task_, symbols, e.inputs);
         } else {
-            outputs = compute_op(symbols, e.inputs);
+            outputs = expected_outputs(task_, symbols, e.inputs);
         }
         if (!outputs) return outputs.error();
         e.outputs = std::move(*outputs);
         return e;
-    }
-
-    Result<std::vector<Expected>> compute_op(const SymbolValues& symbols,
-                                             const std::vector<Tensor>& inputs) const {
-        std::vector<std::string> operands;
-        for (const TensorSpec& spec : task_.inputs) operands.push_back(spec.operand);
-        std::vector<DType> dtypes;
-        DeclaredShapes declared;
-        for (const TensorSpec& spec : task_.outputs) {
-            dtypes.push_back(spec.dtype);
-            const auto shape = spec.shape_at(symbols);
-            if (!shape) return shape.error();
-            declared.push_back(*shape);
-        }
-        return compute_reference(task_.op, task_.params, inputs, operands, dtypes, declared);
     }
 
     struct Kept {

@@ -185,9 +185,9 @@ struct Place {
 
 // One thing that went wrong. Rules: "out-of-bounds", "misaligned-access", "null-access", "input-write",
 // "uninitialised-read" (shared, local, scratch), "uninitialised-output-read", "shared-race", "global-race",
-// "divergent-barrier", "inter-block-wait", "deadlock", "endless-loop", "trap", "assert", "invalid-shuffle" (a lane named in
-// the mask that does not take part), "stack-overflow", "unsupported-instruction", "illegal-instruction",
-// "instruction-limit", "time-limit", "printf-limit".
+// "divergent-barrier", "inter-block-wait", "deadlock", "endless-loop", "trap", "assert", "invalid-shuffle" (a
+// lane named in the mask that does not take part), "stack-overflow", "unsupported-instruction",
+// "illegal-instruction", "instruction-limit", "time-limit", "printf-limit".
 struct Fault {
     std::string rule;
     std::string kernel;

@@ -28,7 +28,7 @@ inline const std::string secret_key = "sk-test-0123456789abcdef-SECRET";
 
 // An environment of the test's own.
 inline EnvironmentReader environment(std::map<std::string, std::string> values) {
-    return [values = std::move(values)](const char* name) -> std::optional<std::string> {
+    return [values = std::move(values)](const std::string& name) -> std::optional<std::string> {
         const auto it = values.find(name);
         if (it == values.end()) return std::nullopt;
         return it->second;

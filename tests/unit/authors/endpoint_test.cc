@@ -507,7 +507,7 @@ TEST(AnthropicEndpoint, KnowsAnEmptyAccount) {
 TEST(AnthropicEndpoint, KeepsCustomHeadersSecret) {
     const auto change = [](AuthorConfig& config) {
         auto inner = config.environment;
-        config.environment = [inner](const char* name) -> std::optional<std::string> {
+        config.environment = [inner](const std::string& name) -> std::optional<std::string> {
             const std::string wanted = name;
             if (wanted == "ANTHROPIC_CUSTOM_HEADERS") return "X-Gateway-Auth: gateway-token-999888777";
             if (wanted == "ANTHROPIC_API_KEY") return std::nullopt;

@@ -181,7 +181,7 @@ TEST(Api, LimitsEndALaunch) {
     m.options.max_time = std::chrono::milliseconds(60000);
     o = m.run("spin", {1}, {32}, 0);
     ASSERT_EQ(o.faults.size(), 1u);
-    EXPECT_EQ(o.faults[0].rule, "deadlock");
+    EXPECT_EQ(o.faults[0].rule, "endless-loop");
 }
 
 TEST(Api, SampledBlocks) {
