@@ -60,6 +60,8 @@ class CachedExpectations final : public Expectations {
         return work && elements <= affordable_elements && work->flops <= affordable_flops;
     }
 
+    std::size_t most_draws() const override { return task_.reference_command.empty() ? 1000 : 5; }
+
   private:
     static constexpr std::size_t cache_bytes = std::size_t{1} << 30;
     static constexpr double affordable_elements = 1.2e7,

@@ -30,6 +30,8 @@ class Expectations {
                                                                std::uint64_t seed) = 0;
     // Can the reference of this shape be computed within a check's time?
     virtual bool affordable(const SymbolValues& symbols) const = 0;
+    // Draws that one shape should get at most: an outside program takes its time for each.
+    virtual std::size_t most_draws() const = 0;
 };
 
 // For tasks with an `op`. The compiler and the device are used only by a ```cuda reference block.

@@ -172,25 +172,31 @@ class Check {
         std::vector<Case> cases = choose_cases();
         std::size_t count = cases.size();
         for (std::size_t i = 0; i < count; ++i) {
-            prefetch(symbols, cases, i + 1, count);
+            // After the first draw it is known which others there will be.
+            if (i > 0) prefetch(symbols, cases, i + 1, count);
             const std::optional<std::uint64_t> executed = run_case(*bound, build, symbols, cases[i]);
             if (!executed) return false;
             if (i == 0 && count > 2 && !options_.case_name) {
                 const std::uint64_t affordable =
                     std::max<std::uint64_t>(2, 1 + options_.work_per_shape / (*executed + 1));
-                if (affordable < count) {
-                    count = static_cast<std::size_t>(affordable);
-                    // Which draws a large shape gets turns with its place, so that each is met on large ones
-                    // too; the second launch sequence with other data is always among them.
-                    std::rotate(
-                        cases.begin() + 1,
-                        cases.begin() + 1 + static_cast<std::ptrdiff_t>(shape_index % (cases.size() - 2)),
-                        cases.end() - 1);
-                    cases[count - 1] = cases.back();
-                }
+                count =
+                    keep_draws(cases, std::min<std::uint64_t>(affordable, parts_.expectations.most_draws()),
+                               shape_index);
             }
         }
         return true;
+    }
+
+    // Leaves `wanted` of the draws. Which ones a shape keeps takes turns with its place, so that each is met
+    // on some shape; the first, and the second launch sequence with other data at the end, always stay.
+    static std::size_t keep_draws(std::vector<Case>& cases, std::uint64_t wanted, std::size_t shape_index) {
+        if (wanted >= cases.size()) return cases.size();
+        const std::size_t between = cases.size() - 2;
+        const std::size_t turn = shape_index * std::max<std::size_t>(1, wanted - 2) % between;
+        std::rotate(cases.begin() + 1, cases.begin() + 1 + static_cast<std::ptrdiff_t>(turn),
+                    cases.end() - 1);
+        cases.erase(cases.begin() + static_cast<std::ptrdiff_t>(wanted) - 1, cases.end() - 1);
+        return cases.size();
     }
 
     // The draws of a shape: each case the task can bear, then the first again with other values.

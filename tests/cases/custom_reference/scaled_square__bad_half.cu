@@ -1,0 +1,12 @@
+/* kernelwright
+kernels:
+  - name: k
+    grid: ["ceil_div(N, 64)"]
+    block: [64]
+    args: [x, y, N, alpha]
+*/
+#include <cuda_fp16.h>
+extern "C" __global__ void k(const float* x, float* y, int N, float alpha) {
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (i < N) y[i] = __half2float(__float2half(fmaf(alpha * x[i], x[i], x[i])));
+}
