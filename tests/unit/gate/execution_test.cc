@@ -1,0 +1,95 @@
+#include "verifiers/gate/execution.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "verifiers/gate/custom_reference.h"
+
+namespace kernelwright {
+namespace {
+
+TensorSpec spec(const std::string& name, DType dtype, std::initializer_list<const char*> shape,
+                std::initializer_list<const char*> strides = {}) {
+    TensorSpec out;
+    out.name = name;
+    out.dtype = dtype;
+    for (const char* e : shape) out.shape.push_back(*Expression::parse(e));
+    for (const char* e : strides) out.strides.push_back(*Expression::parse(e));
+    return out;
+}
+
+TEST(Execution, StridedTensorsAreSpreadAndGathered) {
+    const SymbolValues symbols{{"M", 2}, {"N", 3}};
+    const TensorSpec x = spec("x", DType::f32, {"M", "N"}, {"N + 1", "1"});
+    const Tensor t = Tensor::from(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6});
+    EXPECT_EQ(buffer_size(x, symbols), 7U * 4);
+    const std::vector<std::byte> bytes = lay_out(x, symbols, t, std::byte{0});
+    EXPECT_EQ(load(DType::f32, bytes.data(), 3), 0);
+    EXPECT_EQ(load(DType::f32, bytes.data(), 4), 4);
+    const GotOutput back = take_output(x, symbols, {bytes, {}});
+    EXPECT_EQ(back.tensor, t);
+}
+
+TEST(Execution, UnwrittenElementsAreFound) {
+    const SymbolValues symbols{{"N", 3}};
+    const TensorSpec y = spec("y", DType::f16, {"N"});
+    FetchedBuffer fetched{std::vector<std::byte>(6), {true, true, true, false, true, true}};
+    const GotOutput got = take_output(y, symbols, fetched);
+    EXPECT_EQ(got.written, (std::vector<bool>{true, false, true}));
+    fetched.written.clear();
+    EXPECT_TRUE(take_output(y, symbols, fetched).written.empty());
+}
+
+TEST(Execution, InPlaceOutputsShareTheInputsBuffer) {
+    Task task;
+    task.inputs = {spec("x", DType::f32, {"N"})};
+    task.outputs = {spec("y", DType::f32, {"N"})};
+    task.outputs[0].inplace_of = "x";
+    BoundPlan plan;
+    plan.symbols = {{"N", 4}};
+    BoundKernel kernel;
+    kernel.arguments = {{"y", "", {}}};
+    plan.kernels = {kernel};
+    const Job job = make_job(task, plan, {Tensor::zeros(DType::f32, {4})});
+    ASSERT_EQ(job.buffers.size(), 1U);
+    EXPECT_EQ(job.buffers[0].kind, emulator::BufferKind::inout);
+    EXPECT_EQ(job.kernels[0].arguments[0].buffer, "x");
+}
+
+// The line table has the last part of the candidate's name; a diagnostic has the name that the caller gave.
+TEST(Execution, FaultsBecomeDiagnosticsOfTheirStage) {
+    JobOutcome outcome;
+    KernelRun run;
+    emulator::Fault fault;
+    fault.rule = "out-of-bounds";
+    fault.place = {"k.cu", 11, 5, 40, "ld.global.f32"};
+    fault.message = "reads 4 bytes";
+    run.faults = {fault};
+    outcome.kernels = {run};
+    BoundPlan plan;
+    plan.kernels.resize(1);
+    const auto diagnostics = diagnostics_of(outcome, plan, "some/folder/k.cu");
+    ASSERT_EQ(diagnostics.size(), 1U);
+    EXPECT_EQ(diagnostics[0].file, "some/folder/k.cu");
+    EXPECT_EQ(diagnostics[0].stage, Stage::sanitize);
+    EXPECT_EQ(stage_of_rule("time-limit"), Stage::limits);
+    EXPECT_EQ(stage_of_rule("endless-loop"), Stage::limits);
+    EXPECT_EQ(stage_of_rule("deadlock"), Stage::sanitize);
+    EXPECT_EQ(stage_of_rule("illegal-block"), Stage::launch);
+}
+
+TEST(CustomReference, TheBoundIsTheSpreadPlusTheRounding) {
+    Task task;
+    task.outputs = {spec("y", DType::f32, {"2"})};
+    const Tensor wide = Tensor::from(DType::f64, {2}, {1.0, 2.0});
+    const Tensor narrow = Tensor::from(DType::f64, {2}, {1.0, 2.0 + 1e-6});
+    const auto expected = expected_from_spread(task, {wide}, {narrow}, "test");
+    const double rms = 1e-6 / std::sqrt(2.0);
+    EXPECT_NEAR(expected[0].tolerance[0], spread_factor * rms, 1e-6);
+    EXPECT_GE(expected[0].tolerance[1], spread_factor * 1e-6);
+    EXPECT_LT(expected[0].tolerance[1], spread_factor * 1.1e-6 + 1e-6);
+}
+
+}  // namespace
+}  // namespace kernelwright
