@@ -10,8 +10,9 @@ namespace kernelwright::cli {
 
 Exit run_report(const Global& global, const ReportCall& call) {
     const SystemClock clock;
-    const record::Store store(call.results, clock);
-    const auto id = store.resolve(call.run);
+    const RunPlace place = run_place(call.run, call.results);
+    const record::Store store(place.results, clock);
+    const auto id = store.resolve(place.run);
     if (!id) return fail(global, Exit::usage, id.error());
     const auto run = store.load(*id);
     if (!run) return fail(global, Exit::usage, run.error());

@@ -75,10 +75,11 @@ Exit run_search_command(const Global& global, const RunCall& given) {
     RunCall call = given;
     const bool resuming = !call.resume.empty();
     SystemClock clock;
-    record::Store store(call.results, clock);
+    const RunPlace place = run_place(call.resume, call.results);
+    record::Store store(resuming ? place.results : std::filesystem::path(call.results), clock);
     std::string id;
     if (resuming) {
-        auto resolved = store.resolve(call.resume);
+        auto resolved = store.resolve(place.run);
         if (!resolved) return fail(global, Exit::usage, resolved.error());
         id = *resolved;
         const auto before = store.load(id);

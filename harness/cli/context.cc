@@ -74,6 +74,13 @@ Exit fail(const Global& global, Exit exit, const Error& error) {
     return exit;
 }
 
+RunPlace run_place(const std::string& given, const std::string& results) {
+    std::error_code ec;
+    const fs::path folder = fs::weakly_canonical(given, ec);
+    if (given.find('/') == std::string::npos || ec || !fs::is_directory(folder, ec)) return {results, given};
+    return {folder.parent_path().parent_path(), folder.filename().string()};
+}
+
 Result<std::map<std::string, std::int64_t>> parse_shape(const std::string& text) {
     std::map<std::string, std::int64_t> out;
     for (const std::string& part : split(text, ',')) {

@@ -39,6 +39,13 @@ std::filesystem::path resolve_task(const std::string& given);
 Exit fail(const Global& global, Exit exit, const Error& error);
 void print_json(const Json& json);
 
+// A run by ID, or by its folder wherever that is: RESULTS/runs/ID.
+struct RunPlace {
+    std::filesystem::path results;
+    std::string run;
+};
+RunPlace run_place(const std::string& given, const std::string& results);
+
 // "M=3,N=17" -> symbol values.
 Result<std::map<std::string, std::int64_t>> parse_shape(const std::string& text);
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -47,8 +48,7 @@ int run(int argc, char** argv) {
     CLI::App* run_app =
         app.add_subcommand("run", "search for a fast kernel: prompt, compile, verify, profile, again");
     run_app->add_option("task", run_call.task, "a task page, or the name of a shipped one");
-    run_app->add_option("--author", run_call.author, "openai, anthropic, skills or replay:FILE")
-        ->capture_default_str();
+    run_app->add_option("--author", run_call.author, "openai (default), anthropic or replay:FILE");
     run_app->add_option("--model", run_call.model, "the model's name (default: KERNELWRIGHT_MODEL)");
     run_app->add_option("--budget", run_call.budget, "evals=40,tokens=200k,minutes=30,usd=2");
     run_app->add_option("--resume", run_call.resume, "go on with this run");
@@ -130,6 +130,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
     const kernelwright::WorkerTable workers = kernelwright::cli::workers();
     if (const auto status = kernelwright::run_worker_if_asked(argc, argv, workers)) return *status;
+    // A file that grows past its limit is an error to report, not a signal to die of.
+    std::signal(SIGXFSZ, SIG_IGN);
     try {
         return kernelwright::cli::run(argc, argv);
     } catch (const std::exception& e) {

@@ -89,7 +89,9 @@ std::vector<record::Counter> telling_counters(const KernelProfile& kernel) {
 
 std::vector<Profile> profiles_of(const Task& task, const CheckReport& report, const DeviceTable& targets) {
     std::vector<Profile> out;
-    const auto facts = targets.find(report.target.empty() ? default_target : report.target);
+    const auto facts = targets.find(!report.facts.empty()   ? report.facts
+                                    : report.target.empty() ? default_target
+                                                            : report.target);
     if (!facts) return out;
     for (const TuneRun& tune : report.tune) {
         ProfileInput input;

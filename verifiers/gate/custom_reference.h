@@ -17,7 +17,7 @@
 
 namespace kernelwright {
 
-inline constexpr double spread_factor = 16;
+inline constexpr double spread_factor = 64;
 
 // Bounds from two evaluations of the same reference: `wide` in doubles, `narrow` in the task's precision.
 std::vector<Expected> expected_from_spread(const Task& task, const std::vector<Tensor>& wide,

@@ -102,6 +102,7 @@ class Check {
         builds_ = std::move(builds.plans);
         if (!builds_.empty()) {
             report_.target = builds_.front().facts.target;
+            report_.facts = builds_.front().facts.name;
             report_.ptx = builds_.front().build->ptx;
             for (const PlanBuild& build : builds_)
                 report_.resources.insert(build.resources.begin(), build.resources.end());
@@ -168,6 +169,7 @@ class Check {
         if (!bound) return false;
         PlanBuild& build = builds_[static_cast<std::size_t>(bound->plan)];
         if (!add(check_launch(*bound, build, file_))) return false;
+        met_plans_.insert(bound->plan);
 
         std::vector<Case> cases = choose_cases();
         std::size_t count = cases.size();
@@ -421,6 +423,18 @@ class Check {
                             "blocks spread over the grid",
                             shape_text(symbols, ", ")));
             note.severity = Severity::note;
+            if (!met_plans_.contains(bound->plan)) {
+                // Nothing that this plan computes was ever compared.
+                note.rule = "plan-unverified";
+                note.stage = Stage::plan;
+                note.severity = Severity::error;
+                note.line = candidate_.plans[static_cast<std::size_t>(bound->plan)].line;
+                note.message = fmt::format("plan {} is launched only for {}, which is too large to verify",
+                                           bound->plan + 1, shape_text(symbols, ", "));
+                note.hint = "widen its guard, so that it also holds for a check shape";
+                note.shape = symbols;
+                return add({std::move(note)});
+            }
             report_.diagnostics.push_back(std::move(note));
         }
         const bool has_scratch =
@@ -439,8 +453,15 @@ class Check {
     // Two blocks of each kernel tell what a block costs; then all blocks are run, or as many as are
     // affordable.
     TuneOutcome run_tune_job(const BoundPlan& bound, PlanBuild& build, Job job) {
-        job.sample_blocks = 2;
-        auto probe = build.session->run(job);
+        // A launch that runs a part of its blocks may leave __device__ variables as no whole launch would.
+        const auto part = [&](std::uint64_t blocks) {
+            job.sample_blocks = blocks;
+            build.session->reload();
+            auto outcome = build.session->run(job);
+            build.session->reload();
+            return outcome;
+        };
+        auto probe = part(2);
         if (!probe) return {std::move(probe), false};
         std::uint64_t executed = 0;
         double all = 0;
@@ -454,17 +475,21 @@ class Check {
         }
         complete = complete && probe->kernels.size() == bound.kernels.size();
         if (complete || (bound.kernels.size() == 1 && !probe->clean())) return {std::move(probe), complete};
-        // Kernels that depend on each other cannot be verified in part, so they may cost more.
-        const std::uint64_t affordable = bound.kernels.size() > 1 ? 3 * tune_work : tune_work;
+        // Kernels that depend on each other cannot be verified in part, so they may cost more; a plan that no
+        // check shape met is verified here or nowhere.
+        const bool met = met_plans_.contains(bound.plan);
+        const std::uint64_t affordable = bound.kernels.size() == 1 ? tune_work
+                                         : met                     ? 3 * tune_work
+                                                                   : 60 * tune_work;
         if (!probe->clean() || all <= static_cast<double>(affordable)) {
             Job whole = job;
             whole.sample_blocks = 0;
             whole.max_warp_instructions = affordable;
+            if (!met) whole.max_time = 6 * job.max_time;
             auto outcome = build.session->run(whole);
             if (!outcome || !stopped_by_limit(*outcome)) return {std::move(outcome), true};
         }
-        job.sample_blocks = std::clamp<std::uint64_t>(2 * sample_work / (executed + 1), 2, sample_blocks);
-        return {build.session->run(job), false};
+        return {part(std::clamp<std::uint64_t>(2 * sample_work / (executed + 1), 2, sample_blocks)), false};
     }
 
     static bool stopped_by_limit(const JobOutcome& outcome) {
@@ -576,6 +601,7 @@ class Check {
     Candidate candidate_;
     std::vector<PlanBuild> builds_;
     CheckReport report_;
+    std::set<int> met_plans_;  // plans that a check shape was verified with
     std::future<void> prefetched_;
 };
 

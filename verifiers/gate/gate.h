@@ -50,6 +50,7 @@ struct TuneRun {
 
 struct CheckReport {
     std::string task, candidate, device, target;
+    std::string facts;  // the device whose limits and rates hold: "a100-sxm"
     bool pass = false;
     std::optional<Stage> stage;           // the first that failed
     std::vector<Diagnostic> diagnostics;  // errors first

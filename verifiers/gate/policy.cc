@@ -148,10 +148,11 @@ std::vector<Diagnostic> check_policy(const Candidate& candidate, const Task& tas
             once(finding(candidate, "reads-clock", Severity::warning, line,
                          fmt::format("reads a clock (`{}`); a result must not depend on time", t), ""));
         } else if (sizes.contains(t)) {
-            once(finding(
-                candidate, "hard-coded-size", Severity::warning, line,
-                fmt::format("the number {} is a size of a check shape; other shapes are verified too", t),
-                "use the symbol instead"));
+            once(finding(candidate, "hard-coded-size", Severity::warning, line,
+                         fmt::format("the number {} is a size of a check shape; a kernel must be right on "
+                                     "every shape of the page's ranges",
+                                     t),
+                         "use the symbol instead"));
         }
     }
     return out;

@@ -161,6 +161,7 @@ bool Scheduler::limits_reached(Block& block) {
     const bool instructions = launch.instructions > launch.options->max_warp_instructions;
     const bool time = std::chrono::steady_clock::now() > deadline_;
     if (!instructions && !time) return false;
+    // A block that has just ended ends no launch: the next one meets the limit, or there is none and all is done.
     for (const auto& w : block.warps) {
         if (!w->live || w->fragments.empty()) continue;
         const Fragment& f = w->fragments.front();
@@ -171,10 +172,10 @@ bool Scheduler::limits_reached(Block& block) {
                                  launch.options->max_warp_instructions)
                    : fmt::format("the launch ran longer than {} ms", launch.options->max_time.count()),
                true);
-        break;
+        launch.stopped = true;
+        return true;
     }
-    launch.stopped = true;
-    return true;
+    return false;
 }
 
 // One slice of every warp that can run.

@@ -184,6 +184,23 @@ TEST(Api, LimitsEndALaunch) {
     EXPECT_EQ(o.faults[0].rule, "endless-loop");
 }
 
+// Wherever a limit falls, also on the last instruction of a block, a launch that was cut short says so.
+TEST(Api, NoLimitIsSilent) {
+    for (std::uint64_t limit = 1; limit < 400; ++limit) {
+        Machine m;
+        ASSERT_TRUE(m.load_ptx(kCopy)) << m.error;
+        const auto x = m.input("x", std::vector<int>(128, 1)), y = m.output<int>("y", 128);
+        m.options.max_warp_instructions = limit;
+        const Outcome o = m.run("copy", {16}, {8}, 0, x, y, 128);
+        const bool whole = o.counters.blocks_launched == 16;
+        if (o.clean()) {
+            EXPECT_TRUE(whole) << limit;
+        } else {
+            EXPECT_EQ(o.faults[0].rule, "instruction-limit") << limit;
+        }
+    }
+}
+
 TEST(Api, SampledBlocks) {
     Machine m;
     ASSERT_TRUE(m.load_ptx(kCopy)) << m.error;
