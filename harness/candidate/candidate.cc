@@ -14,7 +14,10 @@ bool ParsedCandidate::ok() const {
 }
 
 Result<std::string> load_candidate(const std::filesystem::path& path) {
-    return read_file(path, CandidateLimits::source_bytes);
+    auto text = read_file(path, CandidateLimits::source_bytes);
+    // Some editors begin a file with a byte order mark, which NVRTC does not take.
+    if (text && text->starts_with("\xef\xbb\xbf")) text->erase(0, 3);
+    return text;
 }
 
 Environment plan_environment(const Task& task, const SymbolValues& symbols, const Environment& device,

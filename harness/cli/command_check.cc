@@ -79,6 +79,7 @@ Exit run_check(const Global& global, const CheckCall& call) {
     const GateParts parts{*bench->compiler, *bench->device, **expectations, bench->targets};
     const CheckReport report = check(*task, *source, call.candidate, parts, options);
     status.clear();
+    if (report.page_fault) return fail(global, Exit::usage, *report.page_fault);
     if (report.environment) return fail(global, Exit::missing, *report.environment);
     if (report.interrupted) return fail(global, Exit::interrupted, Error{"interrupted"});
     if (global.json) {

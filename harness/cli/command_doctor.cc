@@ -93,9 +93,12 @@ Exit run_doctor(const Global& global, const DoctorCall& call) {
                              {"problem", facts.problem},
                              {"set", std::move(variables)}});
         if (!global.json) {
-            line(facts.usable ? "+" : "-", facts.protocol,
-                 fmt::format("{}{}{}", facts.base_url, facts.model.empty() ? "" : ", model " + facts.model,
-                             facts.problem.empty() ? "" : "; " + facts.problem));
+            std::string text = facts.base_url;
+            for (const std::string& part :
+                 {facts.model.empty() ? std::string() : "model " + facts.model, facts.problem}) {
+                if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
+            }
+            line(facts.usable ? "+" : "-", facts.protocol, text);
         }
     }
     out["endpoints"] = std::move(endpoints);

@@ -122,6 +122,15 @@ Exit run_search_command(const Global& global, const RunCall& given) {
     author_config.model = call.model;
     auto author = make_author(call.author, author_config, clock);
     if (!author) return fail(global, static_cast<Exit>(author.error().exit_code), author.error().error);
+    if (call.author.starts_with("replay:")) {
+        const auto recording = read_recording(call.author.substr(7));
+        if (recording && !recording->header.task.empty() && recording->header.task != task->name) {
+            return fail(global, Exit::usage,
+                        Error{fmt::format("the recorded conversation is about the task {}, not {}",
+                                          recording->header.task, task->name),
+                              call.author.substr(7)});
+        }
+    }
     if (!call.record.empty()) {
         ReplayHeader header;
         header.origin = "recorded from " + (*author)->describe();

@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 
 #include "harness/cli/commands.h"
 #include "harness/cli/workers.h"
+#include "harness/core/text.h"
 #include "harness/sandbox/worker.h"
 
 namespace kernelwright::cli {
@@ -111,6 +113,19 @@ int run(int argc, char** argv) {
     add_unbuilt(app, exit, global, "mcp", "MCP server");
     add_unbuilt(app, exit, global, "nightly", "many tasks, shapes and targets");
 
+    if (argc >= 2 && argv[1][0] != '-') {
+        std::vector<std::string> known;
+        for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+        if (std::find(known.begin(), known.end(), argv[1]) == known.end()) {
+            return static_cast<int>(
+                fail(global, Exit::usage,
+                     Error{fmt::format("no command `{}`{}", argv[1], did_you_mean(argv[1], known)),
+                           {},
+                           0,
+                           0,
+                           "see kernelwright --help"}));
+        }
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp& e) {

@@ -1,6 +1,7 @@
 #include "harness/core/text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 
 namespace kernelwright {
@@ -24,9 +25,17 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 std::string nearest(std::string_view name, const std::vector<std::string>& known) {
+    const auto lower = [](std::string_view text) {
+        std::string out(text);
+        for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        return out;
+    };
     std::string best;
-    std::size_t best_distance = std::max<std::size_t>(2, name.size() / 3) + 1;
+    // A name of which every letter would have to change is no typo.
+    std::size_t best_distance =
+        std::min(std::max<std::size_t>(2, name.size() / 3) + 1, std::max<std::size_t>(name.size(), 1));
     for (const std::string& candidate : known) {
+        if (lower(candidate) == lower(name)) return candidate;
         std::vector<std::size_t> row(candidate.size() + 1);
         std::iota(row.begin(), row.end(), std::size_t{0});
         for (std::size_t i = 0; i < name.size(); ++i) {

@@ -150,8 +150,8 @@ EvaluateOutcome GateEvaluator::evaluate(const std::string& source, const std::st
     if (phase) phase("compile");
     const CheckReport report = check(task_, source, file, parts_, options);
     EvaluateOutcome out;
-    if (report.environment) {
-        out.missing = report.environment;
+    if (report.environment || report.page_fault) {
+        out.missing = report.environment ? report.environment : report.page_fault;
         return out;
     }
     if (report.interrupted) {

@@ -42,7 +42,7 @@ TEST(CustomReferenceErrors, AFailingCommandIsOneLine) {
     text.replace(text.find(command), command.size(), "echo no such luck >&2; exit 3");
     std::ofstream(page) << text;
     const Ran ran = run_program({"check", page.string(), (cases / "row_norm__good.cu").string()});
-    EXPECT_NE(ran.exit, 0);
+    EXPECT_EQ(ran.exit, 2);
     EXPECT_NE(ran.err.find("no such luck"), std::string::npos) << ran.err;
 }
 

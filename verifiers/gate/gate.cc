@@ -78,7 +78,7 @@ class Check {
         const auto first = std::find_if(report_.diagnostics.begin(), report_.diagnostics.end(),
                                         [](const Diagnostic& d) { return d.severity == Severity::error; });
         const bool failed = first != report_.diagnostics.end();
-        report_.pass = !failed && !report_.environment && !report_.interrupted;
+        report_.pass = !failed && !report_.environment && !report_.page_fault && !report_.interrupted;
         if (failed) report_.stage = first->stage;
         write_replay(failed ? &*first : nullptr);
         return std::move(report_);
@@ -260,7 +260,7 @@ class Check {
         if (options_.progress) options_.progress(fmt::format("{}: {}", shape_text(symbols), c.name));
         const auto expectation = parts_.expectations.get(symbols, c.name, c.seed);
         if (!expectation) {
-            report_.environment = expectation.error();
+            report_.page_fault = expectation.error();
             return std::nullopt;
         }
         const Job job = job_for(bound, build, symbols, c, **expectation);
@@ -382,14 +382,14 @@ class Check {
         if (parts_.expectations.affordable(symbols)) {
             auto got = parts_.expectations.get(symbols, c.name, c.seed);
             if (!got) {
-                report_.environment = got.error();
+                report_.page_fault = got.error();
                 return false;
             }
             expectation = *got;
         } else {
             auto inputs = draw_inputs(task_, symbols, c.name, c.seed);
             if (!inputs) {
-                report_.environment = inputs.error();
+                report_.page_fault = inputs.error();
                 return false;
             }
             inputs_only.inputs = std::move(*inputs);

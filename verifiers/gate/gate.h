@@ -58,7 +58,8 @@ struct CheckReport {
     std::string replay;
     std::vector<TuneRun> tune;
     std::map<std::string, KernelResources> resources;  // by the plan's kernel name
-    std::optional<Error> environment;                  // something needed is missing: no verdict, exit code 3
+    std::optional<Error> page_fault;   // the page's own reference failed: no verdict, exit code 2
+    std::optional<Error> environment;  // something needed is missing: no verdict, exit code 3
     bool interrupted = false;
     std::string ptx;
 };

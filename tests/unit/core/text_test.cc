@@ -8,6 +8,8 @@ namespace {
 TEST(Text, NearestFindsTyposOnly) {
     EXPECT_EQ(nearest("shpae", {"shape", "dtype"}), "shape");
     EXPECT_EQ(nearest("completely", {"shape", "dtype"}), "");
+    EXPECT_EQ(nearest("A", {"k", "a"}), "a");
+    EXPECT_EQ(nearest("z", {"M", "N"}), "");
     EXPECT_EQ(did_you_mean("dtyp", {"shape", "dtype"}), "; did you mean `dtype`?");
 }
 
