@@ -36,6 +36,11 @@ fi
 
 if [ "${1:-build}" = test ] && [ ! -d tests/aimock/node_modules ] && [ -f tests/aimock/package-lock.json ]; then
     echo "setup: installing the endpoint test double (npm)"
-    npm ci --prefix tests/aimock --no-audit --no-fund --loglevel=error >/dev/null 2>&1 ||
+    # The lock holds a Node.js of its own for machines whose node is too old for the double; others do without it.
+    omit=()
+    if node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 15) ? 0 : 1)' 2>/dev/null; then
+        omit=(--omit=optional)
+    fi
+    npm ci "${omit[@]}" --prefix tests/aimock --no-audit --no-fund --loglevel=error >/dev/null 2>&1 ||
         echo "setup: npm ci failed; the tests against the endpoint double will be reported as skipped" >&2
 fi

@@ -193,7 +193,8 @@ Exit run_search_command(const Global& global, const RunCall& given) {
     if (outcome.exit_code == 130 || outcome.why == "author failed" || outcome.why == "missing") {
         next = fmt::format("kernelwright run --resume {}", id);
     } else if (!winner.empty()) {
-        next = fmt::format("kernelwright profile {} {}", call.task, winner);
+        next = fmt::format("kernelwright profile {} {}{}", call.task, winner,
+                           call.bench.target.empty() ? "" : " --target " + call.bench.target);
     } else {
         next = fmt::format("kernelwright report {}", id);
     }
