@@ -23,7 +23,6 @@ enum class Exit : int {
 
 struct Global {
     bool json = false;  // one JSON document on standard output, nothing else there
-    std::filesystem::path program;
 };
 
 // The folder with tasks/, skills/, devices/ and share/: KERNELWRIGHT_DATA, else the first folder above the

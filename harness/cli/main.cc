@@ -42,7 +42,6 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
     app.fallthrough();
     Global global;
-    global.program = program_path();
     app.add_flag("--json", global.json, "print one JSON document on standard output and nothing else there");
     Exit exit = Exit::good;
 

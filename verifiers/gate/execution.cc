@@ -8,17 +8,6 @@
 namespace kernelwright {
 namespace {
 
-std::vector<std::int64_t> strides_at(const TensorSpec& spec, const SymbolValues& symbols) {
-    Environment environment;
-    environment.integers = symbols;
-    std::vector<std::int64_t> strides;
-    for (const Expression& e : spec.strides) {
-        const auto value = e.evaluate(environment);
-        strides.push_back(value ? *value : 0);
-    }
-    return strides;
-}
-
 Shape shape_of(const TensorSpec& spec, const SymbolValues& symbols) {
     const auto shape = spec.shape_at(symbols);
     return shape ? *shape : Shape{};
@@ -117,13 +106,14 @@ Stage stage_of_rule(const std::string& rule) {
 std::vector<std::int64_t> element_offsets(const TensorSpec& spec, const SymbolValues& symbols) {
     if (spec.strides.empty()) return {};
     const Shape shape = shape_of(spec, symbols);
-    const std::vector<std::int64_t> strides = strides_at(spec, symbols);
+    const auto strides = spec.strides_at(symbols);
+    if (!strides) return {};
     const std::int64_t count = element_count(shape);
     std::vector<std::int64_t> offsets(static_cast<std::size_t>(count));
     std::vector<std::int64_t> index(shape.size(), 0);
     for (std::int64_t i = 0; i < count; ++i) {
         std::int64_t offset = 0;
-        for (std::size_t d = 0; d < shape.size(); ++d) offset += index[d] * strides[d];
+        for (std::size_t d = 0; d < shape.size(); ++d) offset += index[d] * (*strides)[d];
         offsets[static_cast<std::size_t>(i)] = offset;
         for (std::size_t d = shape.size(); d-- > 0;) {
             if (++index[d] < shape[d]) break;
@@ -134,15 +124,8 @@ std::vector<std::int64_t> element_offsets(const TensorSpec& spec, const SymbolVa
 }
 
 std::uint64_t buffer_size(const TensorSpec& spec, const SymbolValues& symbols) {
-    const Shape shape = shape_of(spec, symbols);
-    if (spec.strides.empty()) return storage_bytes(spec.dtype, element_count(shape));
-    const std::vector<std::int64_t> strides = strides_at(spec, symbols);
-    std::int64_t last = 0;
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-        if (shape[d] == 0) return 0;
-        last += (shape[d] - 1) * strides[d];
-    }
-    return storage_bytes(spec.dtype, last + 1);
+    const auto extent = spec.extent_at(symbols);
+    return extent ? storage_bytes(spec.dtype, *extent) : 0;
 }
 
 std::vector<std::byte> lay_out(const TensorSpec& spec, const SymbolValues& symbols, const Tensor& tensor,

@@ -103,7 +103,6 @@ class Check {
         if (!builds_.empty()) {
             report_.target = builds_.front().facts.target;
             report_.facts = builds_.front().facts.name;
-            report_.ptx = builds_.front().build->ptx;
             for (const PlanBuild& build : builds_)
                 report_.resources.insert(build.resources.begin(), build.resources.end());
             report_mutable_state();

@@ -61,7 +61,6 @@ struct CheckReport {
     std::optional<Error> page_fault;   // the page's own reference failed: no verdict, exit code 2
     std::optional<Error> environment;  // something needed is missing: no verdict, exit code 3
     bool interrupted = false;
-    std::string ptx;
 };
 
 Json to_json(const CheckReport& report);  // schema kernelwright.check/1
