@@ -1,5 +1,7 @@
-// Every file of tests/cases/emulator is a CUDA program with, in comments, buffers, launches and the one
-// outcome that the emulated GPU must give:
+// Every .cu file of tests/cases/emulator is a CUDA program with, in comments, buffers, launches and the one
+// outcome that the emulated GPU must give; a .case file holds the comments alone, for a program that is also
+// a case of the verifiers:
+//   // source: FILE                                 (below tests/cases; lines below are its lines)
 //   // buffer: NAME input|inout|output|scratch f32|i32|f16|i64 COUNT [mod N]
 //   // launch: KERNEL grid=X,Y,Z block=X,Y,Z [shared=BYTES] [cooperative] args=a,b,i:5,f:1.5
 //   // expect: clean | RULE [line N] [other N]        (more rules may follow, one a line; all must be found)
@@ -7,6 +9,7 @@
 // A case is run under several schedules; the verdict must not depend on them.
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "tests/unit/emulator/machine.h"
 
@@ -25,17 +28,27 @@ struct Case {
     bool clean = false;
 };
 
+const std::filesystem::path kCases = std::filesystem::path(KW_SOURCE_DIR) / "tests/cases";
+
+std::string read_text(const std::filesystem::path& path) {
+    std::ifstream in(path);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
 Case read_case(const std::filesystem::path& path) {
     Case c;
-    std::ifstream in(path);
+    c.source = read_text(path);
+    std::istringstream in(c.source);
     std::string line;
     while (std::getline(in, line)) {
-        c.source += line + "\n";
         const auto after = [&](const char* key) -> std::optional<std::string> {
             const std::string prefix = std::string("// ") + key + ": ";
             if (line.rfind(prefix, 0) != 0) return std::nullopt;
             return line.substr(prefix.size());
         };
+        if (const auto text = after("source")) c.source = read_text(kCases / *text);
         if (const auto text = after("buffer")) c.buffers.push_back(*text);
         if (const auto text = after("launch")) c.launches.push_back(*text);
         if (const auto text = after("option")) c.options.push_back(*text);
@@ -72,7 +85,7 @@ class EmulatorCase : public testing::TestWithParam<std::string> {};
 
 TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
     NEED_TOOLKIT();
-    const Case c = read_case(std::filesystem::path(KW_SOURCE_DIR) / "tests/cases/emulator" / GetParam());
+    const Case c = read_case(kCases / "emulator" / GetParam());
     ASSERT_TRUE(c.clean || !c.expected.empty()) << "no expectation";
     ASSERT_FALSE(c.launches.empty());
     std::string log;
@@ -183,14 +196,16 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
 
 std::vector<std::string> case_files() {
     std::vector<std::string> names;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::filesystem::path(KW_SOURCE_DIR) / "tests/cases/emulator"))
-        if (entry.path().extension() == ".cu") names.push_back(entry.path().filename().string());
+    for (const auto& entry : std::filesystem::directory_iterator(kCases / "emulator")) {
+        const std::filesystem::path& path = entry.path();
+        if (path.extension() == ".cu" || path.extension() == ".case")
+            names.push_back(path.filename().string());
+    }
     std::sort(names.begin(), names.end());
     return names;
 }
 INSTANTIATE_TEST_SUITE_P(Files, EmulatorCase, testing::ValuesIn(case_files()), [](const auto& info) {
-    std::string name = info.param.substr(0, info.param.size() - 3);
+    std::string name = info.param.substr(0, info.param.rfind('.'));
     for (char& c : name)
         if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
     return name;
