@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <regex>
+#include <string_view>
 #include <utility>
 
 #include "harness/authors/redact.h"
@@ -60,6 +60,38 @@ std::string word_of(const Json& object, const char* key) {
     if (it->is_string()) return it->get<std::string>();
     if (it->is_number_integer()) return it->dump();
     return "";
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// The digits of `text` from `first` on, as a number; 0: there are none, or too many for a token count.
+std::int64_t number_at(std::string_view text, std::size_t first) {
+    constexpr std::size_t most_digits = 12;
+    std::size_t last = first;
+    while (last < text.size() && is_digit(text[last])) ++last;
+    if (last == first || last - first > most_digits) return 0;
+    return std::stoll(std::string(text.substr(first, last - first)));
+}
+
+// The number right before one of the `endings`; 0: there is none.
+std::int64_t number_before(std::string_view text, std::initializer_list<std::string_view> endings) {
+    for (const std::string_view ending : endings) {
+        for (std::size_t at = text.find(ending); at != std::string_view::npos;
+             at = text.find(ending, at + 1)) {
+            std::size_t first = at;
+            while (first > 0 && is_digit(text[first - 1])) --first;
+            if (const std::int64_t number = number_at(text, first); number > 0) return number;
+        }
+    }
+    return 0;
+}
+
+// The number right after `start`; 0: there is none.
+std::int64_t number_after(std::string_view text, std::string_view start) {
+    for (std::size_t at = text.find(start); at != std::string_view::npos; at = text.find(start, at + 1)) {
+        if (const std::int64_t number = number_at(text, at + start.size()); number > 0) return number;
+    }
+    return 0;
 }
 
 }  // namespace
@@ -132,23 +164,19 @@ std::optional<std::int64_t> smaller_cap(const ApiError& error, std::int64_t cap)
     static constexpr std::int64_t least_useful = 256;
     if (error.status != 400 && error.status != 422) return std::nullopt;
     const std::string message = lower(error.message).substr(0, 2000);
-    const auto number = [&message](const char* pattern) -> std::int64_t {
-        std::smatch match;
-        if (!std::regex_search(message, match, std::regex(pattern))) return 0;
-        return std::stoll(match[1].str());
-    };
     std::int64_t smaller = 0;
     // "This model's maximum context length is 8192 tokens. However, you requested 17000 tokens (616 in the
     // messages, 16384 in the completion)"; "... and your request has 616 input tokens"
-    if (const std::int64_t context = number("maximum context length is ([0-9]{1,12})"); context > 0) {
-        const std::int64_t prompt = number("([0-9]{1,12}) (?:input tokens|in the messages|in your prompt)");
+    if (const std::int64_t context = number_after(message, "maximum context length is "); context > 0) {
+        const std::int64_t prompt =
+            number_before(message, {" input tokens", " in the messages", " in your prompt"});
         if (prompt > 0) smaller = context - prompt;
+    } else if (message.find("supports at most ") != std::string::npos) {
+        // "max_tokens is too large: 16384. This model supports at most 4096 completion tokens"
+        smaller = number_before(message, {" completion tokens", " output tokens"});
     } else {
-        // "max_tokens is too large: 16384. This model supports at most 4096 completion tokens";
         // "max_tokens: 16384 > 8192, which is the maximum allowed number of output tokens"
-        smaller = number("supports at most ([0-9]{1,12}) (?:completion|output) tokens");
-        if (smaller == 0)
-            smaller = number("> ([0-9]{1,12}), which is the maximum allowed number of output tokens");
+        smaller = number_before(message, {", which is the maximum allowed number of output tokens"});
     }
     if (smaller < least_useful || smaller >= cap) return std::nullopt;
     return smaller;
