@@ -37,7 +37,7 @@ const char* hint_of(const std::string& rule) {
          "blocks need not run at the same time: split the work into two kernels of the plan"},
         {"uninitialised-output-read",
          "outputs are undefined before the first kernel: write them before reading"},
-        {"uninitialised-read", "write the bytes before reading them"},
+        {"uninitialised-read", "write it before reading it (a variable: give it an initial value)"},
         {"misaligned-access",
          "an N-byte access needs an address that is a multiple of N; guard the vector path"},
         {"out-of-bounds", "guard the access with the tensor's extent"},

@@ -357,6 +357,7 @@ bool Decoder::decode(const ptx::Instruction& in, Instr& out) {
     if (!it->second(*this, in, modifiers, out)) return false;
     if (const std::string rest = modifiers.left(); !rest.empty())
         return fail("unknown modifier `." + rest + "`");
+    set_flow(in, out);
     return true;
 }
 
@@ -424,6 +425,7 @@ std::variant<exec::Program, LoadError> decode_module(const ptx::Module& module) 
         program.text.push_back(function.code.empty() ? nullptr : &function.code.back());
         program.function_of.push_back(number);
         for (Instr& in : code.code) in.op = code.slots.data() + reinterpret_cast<std::uintptr_t>(in.op);
+        code.unwritten = unwritten_registers(code);
         code.decoded = true;
     }
     program.instructions.resize(program.text.size());

@@ -114,6 +114,12 @@ std::optional<int> comparison(const std::string& name);  // eq 0 .. ge 5, equ 6 
 
 std::variant<exec::Program, LoadError> decode_module(const ptx::Module& module);
 
+// How undefined bits pass through an instruction: sets Instr::flow (data_flow.cc).
+void set_flow(const ptx::Instruction& in, Instr& out);
+// The registers that some path from the function's entry reads before it writes them, never-written ones
+// included. A predicated write is no write here. Needs the function's code complete.
+std::vector<Slot> unwritten_registers(const exec::FunctionCode& code);
+
 // Module variables that some instruction may store to (variable_use.cc).
 std::set<const ptx::Variable*> written_variables(const ptx::Module& module);
 

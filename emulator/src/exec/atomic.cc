@@ -174,6 +174,7 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, bool shared)
             b->mark_written(at - b->address, bytes);
     });
     if (changed) w.block->writes += 1;
+    if (w.tainted) note_updated(w, in, exec, address, bytes, shared);
     if (returns && (w.tainted || undefined))
         note_loaded(w, in, exec, undefined,
                     shared ? nullptr : launch.memory->at(address[std::countr_zero(exec)]), address, bytes);

@@ -16,8 +16,7 @@ void shfl(Warp& w, const Instr& in, Mask exec) {
     alignas(64) u32 r[kLanes];
     std::memcpy(r, a, sizeof r);
     Mask valid = 0, undefined = 0;
-    const Mask taint = w.tainted ? taint_of(w, in.source(0)) : 0;
-    Mask result_taint = 0;
+    u8 from[kLanes] = {};
     const bool uniform =
         in.source(1).base == Base::narrow_constant && in.source(2).base == Base::narrow_constant;
     if (exec == kAllLanes && uniform && !w.tainted && in.sub == 2 && (c[0] & 0x1f1f) == 0x1f) {
@@ -53,13 +52,12 @@ void shfl(Warp& w, const Instr& in, Mask exec) {
             r[lane] = a[j];
             valid |= static_cast<Mask>(ok) << lane;
             if (!((exec >> j) & 1)) undefined |= Mask{1} << lane;  // the source lane does not take part
-            result_taint |= ((taint >> j) & 1u) << lane;
+            from[lane] = static_cast<u8>(j);
         });
     }
     put(narrow(w, in.destination(0)), r, exec);
     if (in.destinations == 2) set_predicate(w, in.destination(1), exec, valid);
-    if (w.launch->check_initialised && (undefined || w.tainted))
-        note_shuffled(w, in, exec, result_taint, undefined);
+    if (w.launch->check_initialised && (undefined || w.tainted)) note_shuffled(w, in, exec, from, undefined);
 }
 
 // sub: 0 all, 1 any, 2 uni, 3 ballot

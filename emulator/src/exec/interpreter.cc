@@ -177,9 +177,9 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
         switch (in.control) {
             case Control::plain:
                 if (exec) {
-                    in.fn(w, in, exec);
                     if (w.tainted) [[unlikely]]
-                        propagate_taint(w, in, mask, exec);
+                        propagate_taint(w, in, exec);
+                    in.fn(w, in, exec);
                     if (launch.stopped) [[unlikely]]
                         return leave();
                 }
@@ -242,12 +242,12 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
                 const bool uniform =
                     in.has(flag::whole_warp) || in.source(in.sources - 1).base == Base::narrow_constant;
                 f.pc = pc;
+                if (w.tainted) [[unlikely]]
+                    propagate_taint(w, in, exec);
                 if (uniform && (exec & ~needed_lanes(w, in, std::countr_zero(exec))) == 0)
                     in.fn(w, in, exec);
                 else
                     run_collective(w, in, exec);
-                if (w.tainted) [[unlikely]]
-                    propagate_taint(w, in, mask, exec);
                 if (launch.stopped) [[unlikely]]
                     return leave();
                 pc += 1;
@@ -299,6 +299,7 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
 void run_warp(Warp& w, u64 budget) {
     const u64 end = w.instructions + budget;
     const u64 yield_before = w.yield_at;
+    if (w.tainted) settle_taint(w);
     while (w.instructions < end && w.live && !w.launch->stopped && !w.stuck) {
         u32 limit = kNoLimit;
         Fragment* f = choose(w, limit);

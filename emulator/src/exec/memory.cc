@@ -252,7 +252,8 @@ void load_from_buffer(Warp& w, const Instr& in, Mask exec, const Request& r, Buf
     if (launch.check_races && buffer.shadow)
         races::global_access(w, in, exec, buffer, r.address, r.bytes, Kind::read);
     load_data(w, in, exec, r, buffer.data() - buffer.address, 0);
-    if (undefined || w.tainted) note_loaded(w, in, exec, undefined, &buffer, r.address, r.bytes);
+    if (undefined || w.tainted)
+        note_loaded(w, in, exec, undefined, &buffer, r.address, r.bytes, buffer.bits(), buffer.address);
 }
 
 void load_global_request(Warp& w, const Instr& in, Mask exec, Request& r) {
@@ -349,7 +350,8 @@ void load_shared_request(Warp& w, const Instr& in, Mask exec, Request& r) {
             });
     }
     load_data(w, in, exec, r, w.block->shared, 0);
-    if (undefined || w.tainted) note_loaded(w, in, exec, undefined, nullptr, r.address, r.bytes);
+    if (undefined || w.tainted)
+        note_loaded(w, in, exec, undefined, nullptr, r.address, r.bytes, w.block->shared_written);
 }
 void store_shared_request(Warp& w, const Instr& in, Mask exec, Request& r) {
     if (!shared_ok(w, in, exec, r, true)) return;
@@ -393,13 +395,14 @@ void load_local_request(Warp& w, const Instr& in, Mask exec, Request& r) {
         counters::count_local(w, in, exec, r.address, r.bytes, false);
     const u64 stride = launch.local_stride;
     Mask undefined = 0;
-    if (launch.check_initialised && !in.has(flag::local_param))
+    if (launch.check_initialised)
         for_lanes(exec, [&](int i) {
             if (!all_bits(w.local_written, static_cast<u64>(i) * stride + r.address[i], r.bytes))
                 undefined |= Mask{1} << i;
         });
     load_data(w, in, exec, r, w.local, stride);
-    if (undefined || w.tainted) note_loaded(w, in, exec, undefined, nullptr, r.address, r.bytes);
+    if (undefined || w.tainted)
+        note_loaded(w, in, exec, undefined, nullptr, r.address, r.bytes, w.local_written, 0, stride);
 }
 void store_local_request(Warp& w, const Instr& in, Mask exec, Request& r) {
     if (!local_ok(w, in, exec, r, true)) return;

@@ -55,6 +55,27 @@ enum class Pipe : std::uint8_t { uniform, fma, alu, xu, fp64, fp16, tensor, lsu,
 // Work that active lanes do, for the thread-level counters.
 enum class Work : std::uint8_t { none, fadd, fmul, ffma, dadd, dmul, dfma, hadd, hmul, hfma, integer };
 
+// How undefined bits of the sources reach the destinations (launch/propagate.cc).
+enum class Flow : std::uint8_t {
+    whole,  // an undefined bit in flow_width bits of any source makes all of the results undefined
+    copy,   // also selp: the chosen source
+    pack,
+    unpack,
+    logic_and,
+    logic_or,
+    logic_xor,  // and not
+    shift_left,
+    shift_right,
+    shift_right_signed,
+    permute,  // prmt in its general form
+    extract,  // bfe
+    extract_signed,
+    halves,  // f16x2, bf16x2: each half by itself
+    join,    // cvt.f16x2.f32: two values, the first to the upper half
+    widen,   // cvt between integers: flow_width bits, the rest zero
+    widen_signed
+};
+
 namespace flag {
 enum : std::uint32_t {
     ftz = 1u << 0,
@@ -104,6 +125,8 @@ struct Instr {
     Pipe pipe = Pipe::uniform;
     Work work = Work::none;
     std::uint8_t work_amount = 1;
+    Flow flow = Flow::whole;
+    std::uint8_t flow_width = 64;  // bits of a source that count
 
     bool has(std::uint32_t bits) const { return (flags & bits) != 0; }
     const Slot& destination(int i) const { return op[i]; }
@@ -146,6 +169,7 @@ struct FunctionCode {
     std::uint32_t frame_bytes = 0;                       // locals, then parameters and returns
     std::uint32_t parameter_offset = 0;                  // of the parameter block within the frame
     std::uint32_t parameter_bytes = 0;
+    std::vector<Slot> unwritten;  // registers that some path reads before any write (decode/data_flow.cc)
     std::int32_t true_predicate = -1;  // a predicate register that is always true, when constants need one
 };
 

@@ -26,7 +26,7 @@ struct Launch;
 struct Frame {
     const FunctionCode* function = nullptr;
     std::array<std::byte*, kBases> base{};
-    // Which lanes of a register hold something undefined; and which load it came from (place id + 1).
+    // Which lanes of a register hold something undefined; and where that came from (Launch::origins).
     std::array<Mask*, kBases> taint{};
     std::array<std::uint32_t*, kBases> origin{};
     Frame* parent = nullptr;
@@ -38,6 +38,9 @@ struct Frame {
     std::unique_ptr<std::byte[]> registers;
     std::vector<Mask> taint_store;
     std::vector<std::uint32_t> origin_store;
+    // Lanes of which only some bits are undefined, by index in taint_store; tainted lanes of registers that
+    // are not here are undefined as a whole.
+    std::unordered_map<std::size_t, std::array<std::uint64_t, kLanes>> undefined_bits;
 };
 
 // Lanes of a warp that are at the same instruction of the same frame.
@@ -140,6 +143,9 @@ struct Block {
     std::unordered_map<std::uint64_t, std::uint32_t> seen;  // other block -> stamp ordered before this one
     std::unordered_map<std::uint32_t, std::uint32_t> shared_sync;  // shared address -> released stamp
     std::unordered_map<std::uint32_t, BarrierClock> mbarriers;
+    // Bytes of shared and local memory that hold an undefined value (where their bits say "not written"):
+    // what it came from, by the address of the bit.
+    std::unordered_map<std::uint64_t, std::uint32_t> stored_undefined;
     // progress
     std::uint64_t writes = 0;  // stores and atomics that changed something, barriers, exits
     std::uint64_t idle = 0;    // instructions since writes last moved
@@ -222,6 +228,7 @@ struct Launch {
     std::vector<Watch> watched;
     std::vector<Origin> origins;  // taint origin n is origins[n - 1]
     std::map<std::uint32_t, std::uint32_t> origin_by_id;
+    std::unordered_map<std::uint64_t, std::uint32_t> stored_undefined;  // as Block's, for scratch buffers
     std::uint64_t heap_bytes = 0;
 };
 

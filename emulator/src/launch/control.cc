@@ -57,7 +57,7 @@ Frame* push_frame(Warp& w, const FunctionCode& function, Frame* parent, const In
         for (Mask m = lanes; m; m &= m - 1)
             clear_bits(w.local_written, std::uint64_t(std::countr_zero(m)) * launch.local_stride + base,
                        function.frame_bytes);
-    new_frame_taint(w, *f);
+    begin_frame_taint(w, *f, lanes);
     w.frames.push_back(std::move(frame));
     return f;
 }
@@ -77,6 +77,8 @@ Frame* reuse_frame(Warp& w, Mask lanes) {
     f->origin.fill(nullptr);
     f->taint_store.clear();
     f->origin_store.clear();
+    f->undefined_bits.clear();
+    begin_frame_taint(w, *f, lanes);
     if (w.launch->check_initialised && function.frame_bytes)
         for (Mask m = lanes; m; m &= m - 1)
             clear_bits(w.local_written, std::uint64_t(std::countr_zero(m)) * w.launch->local_stride,
@@ -107,6 +109,10 @@ static void copy_in(Warp& w, const CallSite::Piece& piece, std::uint32_t caller_
         const int lane = std::countr_zero(m);
         std::byte* local = w.local + std::uint64_t(lane) * w.launch->local_stride;
         std::memcpy(local + to, local + caller_base + piece.offset, std::min(bytes, piece.bytes));
+        if (w.launch->check_initialised) {
+            const std::uint64_t at = std::uint64_t(lane) * w.launch->local_stride;
+            copy_written(w, at + to, at + caller_base + piece.offset, std::min(bytes, piece.bytes));
+        }
     }
 }
 
@@ -153,12 +159,6 @@ void do_call(Warp& w, Fragment& f, const Instr& in, Mask exec) {
                     frame->local_base + callee.parameter_offset +
                         static_cast<std::uint32_t>(text.parameters[i].offset),
                     static_cast<std::uint32_t>(text.parameters[i].size), group);
-        if (launch.check_initialised && callee.parameter_bytes)
-            for_lanes(group, [&](int i) {
-                set_bits(w.local_written,
-                         std::uint64_t(i) * launch.local_stride + frame->local_base + callee.parameter_offset,
-                         callee.parameter_bytes);
-            });
         if (first) {
             if (skipping) split(w, f, skipping, caller, return_pc);
             // f carries the first group into the callee; the others get fragments of their own
@@ -192,10 +192,11 @@ void do_return(Warp& w, Fragment& f, Mask exec) {
             std::byte* local = w.local + std::uint64_t(lane) * w.launch->local_stride;
             std::memcpy(local + caller->local_base + piece.offset, local + from,
                         std::min<std::uint64_t>(piece.bytes, text.returns[i].size));
-            if (w.launch->check_initialised)
-                set_bits(w.local_written,
-                         std::uint64_t(lane) * w.launch->local_stride + caller->local_base + piece.offset,
-                         piece.bytes);
+            if (w.launch->check_initialised) {
+                const std::uint64_t at = std::uint64_t(lane) * w.launch->local_stride;
+                copy_written(w, at + caller->local_base + piece.offset, at + from,
+                             std::min<std::uint64_t>(piece.bytes, text.returns[i].size));
+            }
         });
     }
     const std::uint32_t pc = frame->return_pc;

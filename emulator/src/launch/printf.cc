@@ -156,6 +156,11 @@ void call_builtin(Warp& w, Fragment& f, const Instr& in, const CallSite& site, M
             if (site.results.empty()) return;
             std::memcpy(local + site.results[0].offset, &v,
                         std::min<std::uint32_t>(site.results[0].bytes, 8));
+            if (launch.check_initialised)
+                set_bits(
+                    w.local_written,
+                    std::uint64_t(lane) * launch.local_stride + f.frame->local_base + site.results[0].offset,
+                    site.results[0].bytes);
         };
         if (site.builtin == "vprintf") {
             const auto text = format(w, lane, argument(0), argument(1));

@@ -74,6 +74,7 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
     block.seen.clear();
     block.shared_sync.clear();
     block.mbarriers.clear();
+    block.stored_undefined.clear();
     block.idle = 0;
     block.started_for_waiting = block.waiting = block.waited_for_start = false;
     if (fresh) {
@@ -161,7 +162,8 @@ bool Scheduler::limits_reached(Block& block) {
     const bool instructions = launch.instructions > launch.options->max_warp_instructions;
     const bool time = std::chrono::steady_clock::now() > deadline_;
     if (!instructions && !time) return false;
-    // A block that has just ended ends no launch: the next one meets the limit, or there is none and all is done.
+    // A block that has just ended ends no launch: the next one meets the limit, or there is none and all is
+    // done.
     for (const auto& w : block.warps) {
         if (!w->live || w->fragments.empty()) continue;
         const Fragment& f = w->fragments.front();

@@ -31,15 +31,71 @@ static void start_tracking(Warp& w) {
         if (frame) new_frame_taint(w, *frame);
 }
 
+void begin_frame_taint(Warp& w, Frame& frame, Mask lanes) {
+    if (!w.launch->check_initialised || frame.function->unwritten.empty()) {
+        new_frame_taint(w, frame);
+        return;
+    }
+    start_tracking(w);
+    new_frame_taint(w, frame);
+    for (const Slot& slot : frame.function->unwritten) {
+        frame.taint[static_cast<std::size_t>(slot.base)][slot.number()] = lanes;
+        frame.origin[static_cast<std::size_t>(slot.base)][slot.number()] = kNeverWritten;
+    }
+}
+
+void settle_taint(Warp& w) {
+    for (const auto& frame : w.frames)
+        for (const Mask taint : frame->taint_store)
+            if (taint) return;
+    w.tainted = false;
+}
+
 Mask taint_of(Warp& w, const Slot& slot) {
     if (!slot.is_register()) return 0;
     const Mask* taint = w.frame->taint[static_cast<std::size_t>(slot.base)];
     return taint ? taint[slot.number()] : 0;
 }
-std::uint32_t origin_of(Warp& w, const Slot& slot) {
+std::uint32_t raw_origin_of(Warp& w, const Slot& slot) {
     if (!slot.is_register()) return 0;
     const std::uint32_t* origin = w.frame->origin[static_cast<std::size_t>(slot.base)];
     return origin ? origin[slot.number()] : 0;
+}
+static std::uint32_t new_origin(Warp& w, const Instr& in, int lane, const char* rule, std::string what);
+std::uint32_t origin_of(Warp& w, const Instr& in, const Slot& slot) {
+    const std::uint32_t origin = raw_origin_of(w, slot);
+    if (origin != kNeverWritten) return origin;
+    return new_origin(w, in, std::countr_zero(taint_of(w, slot) | 1u << 31), "uninitialised-read",
+                      "uses a variable that was never given a value");
+}
+
+// The register's index in the frame's taint_store.
+static std::size_t index_of(const Frame& frame, const Slot& slot) {
+    return static_cast<std::size_t>(frame.taint[static_cast<std::size_t>(slot.base)] -
+                                    frame.taint_store.data()) +
+           slot.number();
+}
+std::uint64_t undefined_bits(Warp& w, const Slot& slot, int lane) {
+    if (!((taint_of(w, slot) >> lane) & 1)) return 0;
+    const auto it = w.frame->undefined_bits.find(index_of(*w.frame, slot));
+    return it == w.frame->undefined_bits.end() ? ~std::uint64_t{0}
+                                               : it->second[static_cast<std::size_t>(lane)];
+}
+void set_undefined_bits(Warp& w, const Slot& slot, int lane, std::uint64_t bits, std::uint32_t origin) {
+    if (!slot.is_register() || !w.frame->taint[static_cast<std::size_t>(slot.base)]) return;
+    const std::uint64_t all = slot.is_wide() ? ~std::uint64_t{0} : 0xffffffffull;
+    if ((bits & all) == all) bits = ~std::uint64_t{0};
+    auto& partial = w.frame->undefined_bits;
+    const std::size_t index = index_of(*w.frame, slot);
+    auto it = partial.find(index);
+    if (it == partial.end() && bits != 0 && ~bits != 0) {
+        it = partial.try_emplace(index).first;
+        it->second.fill(~std::uint64_t{0});
+    }
+    if (it != partial.end()) it->second[static_cast<std::size_t>(lane)] = bits;
+    Mask& taint = w.frame->taint[static_cast<std::size_t>(slot.base)][slot.number()];
+    taint = (taint & ~(Mask{1} << lane)) | static_cast<Mask>(bits != 0) << lane;
+    if (bits != 0) w.frame->origin[static_cast<std::size_t>(slot.base)][slot.number()] = origin;
 }
 void taint_lanes(Warp& w, const Slot& slot, Mask exec, Mask tainted, std::uint32_t origin) {
     if (!slot.is_register()) return;
@@ -47,6 +103,13 @@ void taint_lanes(Warp& w, const Slot& slot, Mask exec, Mask tainted, std::uint32
     if (!taint) return;
     taint += slot.number();
     *taint = (*taint & ~exec) | (tainted & exec);
+    if (!w.frame->undefined_bits.empty()) {
+        const auto it = w.frame->undefined_bits.find(index_of(*w.frame, slot));
+        if (it != w.frame->undefined_bits.end()) {
+            for_lanes(exec, [&](int i) { it->second[static_cast<std::size_t>(i)] = ~std::uint64_t{0}; });
+            if (*taint == 0) w.frame->undefined_bits.erase(it);
+        }
+    }
     if (tainted & exec) w.frame->origin[static_cast<std::size_t>(slot.base)][slot.number()] = origin;
 }
 
@@ -73,7 +136,7 @@ bool check_taint(Warp& w, const Instr& in, Mask active) {
         p.base = Base::predicate;
         p.offset = static_cast<std::uint32_t>(in.predicate) * 4;
         if (const Mask t = taint_of(w, p) & active) {
-            report_undefined_use(w, in, std::countr_zero(t), origin_of(w, p),
+            report_undefined_use(w, in, std::countr_zero(t), origin_of(w, in, p),
                                  in.control == Control::branch
                                      ? "decides a branch"
                                      : "decides whether an instruction is executed");
@@ -85,36 +148,12 @@ bool check_taint(Warp& w, const Instr& in, Mask active) {
         in.control == Control::call) {
         if (in.sources > 0)
             if (const Mask t = taint_of(w, in.source(0)) & active) {
-                report_undefined_use(w, in, std::countr_zero(t), origin_of(w, in.source(0)),
+                report_undefined_use(w, in, std::countr_zero(t), origin_of(w, in, in.source(0)),
                                      memory ? "is used as an address" : "decides the control flow");
                 taint_lanes(w, in.source(0), t, 0, 0);
             }
     }
     return !w.launch->stopped;
-}
-
-void propagate_taint(Warp& w, const Instr& in, Mask active, Mask exec) {
-    if (in.has(flag::loads) || in.destinations == 0) return;
-    (void)active;
-    Mask result = 0;
-    std::uint32_t origin = 0;
-    if (in.has(flag::selects)) {
-        const Mask p = mask_of(w, in.source(2));
-        const Mask a = taint_of(w, in.source(0)), b = taint_of(w, in.source(1)),
-                   c = taint_of(w, in.source(2));
-        result = (a & p) | (b & ~p) | c;
-        origin = (c & exec)       ? origin_of(w, in.source(2))
-                 : (a & p & exec) ? origin_of(w, in.source(0))
-                                  : origin_of(w, in.source(1));
-    } else {
-        for (int k = 0; k < in.sources; ++k)
-            if (const Mask t = taint_of(w, in.source(k)) & exec) {
-                result |= t;
-                if (!origin) origin = origin_of(w, in.source(k));
-            }
-        if (in.has(flag::cross_lane) && result) result = kAllLanes;
-    }
-    for (int k = 0; k < in.destinations; ++k) taint_lanes(w, in.destination(k), exec, result, origin);
 }
 
 static std::uint32_t new_origin(Warp& w, const Instr& in, int lane, const char* rule, std::string what) {
@@ -141,19 +180,72 @@ static std::string what_of(Warp& w, const Instr& in, const Buffer* buffer, std::
     return "reads " + describe(*w.launch, buffer, shared, address, bytes) + ", which nothing has written";
 }
 
+// What is known of undefined bytes in the memory that these bits describe, by bit_address().
+static std::unordered_map<std::uint64_t, std::uint32_t>& stored_undefined(Warp& w,
+                                                                          const std::uint64_t* bits) {
+    const bool own = bits == w.block->shared_written || bits == w.local_written;
+    return own ? w.block->stored_undefined : w.launch->stored_undefined;
+}
+static std::uint64_t bit_address(const std::uint64_t* bits, std::uint64_t bit) {
+    return reinterpret_cast<std::uintptr_t>(bits) * 8 + bit;
+}
+// The origin of the undefined value that was stored in one of these bytes; 0: nobody stored any.
+static std::uint32_t origin_in_memory(Warp& w, const std::uint64_t* bits, std::uint64_t begin,
+                                      std::uint32_t bytes) {
+    const auto& known = stored_undefined(w, bits);
+    if (known.empty()) return 0;
+    for (std::uint32_t b = 0; b < bytes; ++b)
+        if (!all_bits(bits, begin + b, 1))
+            if (const auto it = known.find(bit_address(bits, begin + b)); it != known.end())
+                return it->second;
+    return 0;
+}
+
+void copy_written(Warp& w, std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+    auto& known = w.block->stored_undefined;
+    for (std::uint64_t i = 0; i < bytes; ++i) {
+        if (all_bits(w.local_written, from + i, 1)) {
+            set_bits(w.local_written, to + i, 1);
+            continue;
+        }
+        clear_bits(w.local_written, to + i, 1);
+        if (const auto it = known.find(bit_address(w.local_written, from + i)); it != known.end())
+            known[bit_address(w.local_written, to + i)] = it->second;
+    }
+}
+
 void note_loaded(Warp& w, const Instr& in, Mask exec, Mask undefined, const Buffer* buffer,
-                 const std::uint64_t* addresses, std::uint32_t bytes) {
+                 const std::uint64_t* addresses, std::uint32_t bytes, const std::uint64_t* written,
+                 std::uint64_t base, std::uint64_t stride) {
     std::uint32_t origin = 0;
     if (undefined) {
         start_tracking(w);
         const int lane = std::countr_zero(undefined);
+        if (written)
+            origin = origin_in_memory(
+                w, written, addresses[lane] - base + static_cast<std::uint64_t>(lane) * stride, bytes);
         const auto known = w.launch->origin_by_id.find(in.id);
-        origin =
-            known != w.launch->origin_by_id.end()
-                ? known->second
-                : new_origin(w, in, lane, rule_of(buffer), what_of(w, in, buffer, addresses[lane], bytes));
+        if (!origin)
+            origin = known != w.launch->origin_by_id.end()
+                         ? known->second
+                         : new_origin(w, in, lane, rule_of(buffer),
+                                      what_of(w, in, buffer, addresses[lane], bytes));
     }
-    for (int k = 0; k < in.destinations; ++k) taint_lanes(w, in.destination(k), exec, undefined, origin);
+    for (int k = 0; k < in.destinations; ++k) {
+        taint_lanes(w, in.destination(k), exec, undefined, origin);
+        if (!written) continue;
+        for_lanes(undefined, [&](int lane) {
+            const std::uint64_t at = addresses[lane] - base + static_cast<std::uint64_t>(lane) * stride +
+                                     static_cast<std::uint64_t>(k) * in.size;
+            std::uint64_t bits = 0;
+            for (std::uint32_t b = 0; b < in.size; ++b)
+                if (!all_bits(written, at + b, 1)) bits |= std::uint64_t{0xff} << (8 * b);
+            // a sign that is extended comes from the last byte
+            if (in.has(flag::is_signed) && in.size < 8 && (bits >> (8 * in.size - 1)) != 0)
+                bits |= ~std::uint64_t{0} << (8 * in.size - 1);
+            set_undefined_bits(w, in.destination(k), lane, bits, origin);
+        });
+    }
 }
 
 void taint_register(Warp& w, const Instr& in, const Slot& destination, Mask lanes) {
@@ -163,29 +255,47 @@ void taint_register(Warp& w, const Instr& in, const Slot& destination, Mask lane
     taint_lanes(w, destination, lanes, lanes, origin);
 }
 
-void note_shuffled(Warp& w, const Instr& in, Mask exec, Mask tainted, Mask absent) {
-    std::uint32_t origin = tainted ? origin_of(w, in.source(0)) : 0;
+void note_shuffled(Warp& w, const Instr& in, Mask exec, const std::uint8_t* from, Mask absent) {
+    std::uint32_t origin = raw_origin_of(w, in.source(0));
     if (absent) {
         start_tracking(w);
         origin = new_origin(
             w, in, std::countr_zero(absent), "invalid-shuffle",
             "reads a lane that does not take part in the shuffle (it has exited, or is not in the mask)");
+    } else if (taint_of(w, in.source(0))) {
+        origin = origin_of(w, in, in.source(0));
     }
-    for (int k = 0; k < in.destinations; ++k)
-        taint_lanes(w, in.destination(k), exec, k == 0 ? tainted | absent : 0, origin);
+    std::uint64_t bits[kLanes] = {};
+    for_lanes(exec, [&](int lane) {
+        bits[lane] = (absent >> lane) & 1 ? ~std::uint64_t{0} : undefined_bits(w, in.source(0), from[lane]);
+    });
+    for_lanes(exec, [&](int lane) { set_undefined_bits(w, in.destination(0), lane, bits[lane], origin); });
+    if (in.destinations == 2) taint_lanes(w, in.destination(1), exec, 0, 0);
+}
+
+// Calls f(lane, byte of the element) for every byte that an undefined value of the store lands in.
+template <class F>
+static void each_undefined_byte(Warp& w, const Instr& in, const Slot& source, Mask exec, F&& f) {
+    for_lanes(taint_of(w, source) & exec, [&](int lane) {
+        const std::uint64_t bits = undefined_bits(w, source, lane);
+        for (std::uint32_t b = 0; b < in.size; ++b)
+            if ((bits >> (8 * b)) & 0xff) f(lane, b);
+    });
 }
 
 void note_stored(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, std::uint32_t bytes,
                  std::uint64_t* bits, std::uint64_t stride) {
     (void)bytes;
-    for (int v = 0; v < in.vector && 1 + v < in.sources; ++v)
-        for (Mask m = taint_of(w, in.source(1 + v)) & exec; m; m &= m - 1) {
-            const int lane = std::countr_zero(m);
-            clear_bits(bits,
-                       static_cast<std::uint64_t>(lane) * stride + addresses[lane] +
-                           static_cast<std::uint64_t>(v) * in.size,
-                       in.size);
-        }
+    for (int v = 0; v < in.vector && 1 + v < in.sources; ++v) {
+        std::uint32_t origin = 0;
+        each_undefined_byte(w, in, in.source(1 + v), exec, [&](int lane, std::uint32_t byte) {
+            const std::uint64_t at = static_cast<std::uint64_t>(lane) * stride + addresses[lane] +
+                                     static_cast<std::uint64_t>(v) * in.size + byte;
+            clear_bits(bits, at, 1);
+            if (!origin) origin = origin_of(w, in, in.source(1 + v));
+            stored_undefined(w, bits)[bit_address(bits, at)] = origin;
+        });
+    }
 }
 void note_stored_global(Warp& w, const Instr& in, Mask exec, Buffer& buffer, const std::uint64_t* addresses,
                         std::uint32_t bytes) {
@@ -198,10 +308,35 @@ void note_stored_global(Warp& w, const Instr& in, Mask exec, Buffer& buffer, con
         note_stored(w, in, exec, offsets, bytes, buffer.bits(), 0);
         return;
     }
-    for (int v = 0; v < in.vector && 1 + v < in.sources; ++v)
-        if (const Mask t = taint_of(w, in.source(1 + v)) & exec)
-            report_undefined_use(w, in, std::countr_zero(t), origin_of(w, in.source(1 + v)),
-                                 "is stored in an output");
+    for (int v = 0; v < in.vector && 1 + v < in.sources; ++v) {
+        int first = -1;
+        each_undefined_byte(w, in, in.source(1 + v), exec, [&](int lane, std::uint32_t) {
+            if (first < 0) first = lane;
+        });
+        if (first >= 0)
+            report_undefined_use(w, in, first, origin_of(w, in, in.source(1 + v)), "is stored in an output");
+    }
+}
+void note_updated(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, std::uint32_t bytes,
+                  bool shared) {
+    for (int k = 1; k < in.sources; ++k)
+        for_lanes(taint_of(w, in.source(k)) & exec, [&](int lane) {
+            if (w.launch->stopped) return;
+            const std::uint64_t used =
+                in.size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * in.size) - 1;
+            if (!(undefined_bits(w, in.source(k), lane) & used)) return;
+            Buffer* buffer = shared ? nullptr : w.launch->memory->at(addresses[lane]);
+            const std::uint32_t origin = origin_of(w, in, in.source(k));
+            if (shared || (buffer->track_initialised && buffer->kind == BufferKind::scratch)) {
+                std::uint64_t* bits = shared ? w.block->shared_written : buffer->bits();
+                const std::uint64_t at = addresses[lane] - (shared ? 0 : buffer->address);
+                clear_bits(bits, at, bytes);
+                for (std::uint32_t b = 0; b < bytes; ++b)
+                    stored_undefined(w, bits)[bit_address(bits, at + b)] = origin;
+            } else {
+                report_undefined_use(w, in, lane, origin, "updates an output");
+            }
+        });
 }
 
 void report_undefined(Warp& w, const Instr& in, int lane, const Buffer* buffer, std::uint64_t address,

@@ -125,5 +125,4 @@ inline bool all_bits(const std::uint64_t* bits, std::uint64_t begin, std::uint64
     }
     return true;
 }
-
 }  // namespace emulator

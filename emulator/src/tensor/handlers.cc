@@ -62,9 +62,12 @@ void taint_product(Warp& w, const Instr& in, const Plan& plan, Mask exec) {
         for (std::uint32_t r = 0; r < layout.registers; ++r, ++slot) {
             const Mask tainted = taint_of(w, *slot);
             if (tainted == 0) continue;
-            origin = origin_of(w, *slot);
+            origin = origin_of(w, in, *slot);
             for_lanes(tainted, [&](int lane) {
+                const std::uint64_t bits = undefined_bits(w, *slot, lane);
                 for (std::uint32_t e = 0; e < layout.per_register; ++e) {
+                    if (layout.bits < 64 && !((bits >> (e * layout.bits)) & ((1ull << layout.bits) - 1)))
+                        continue;
                     const std::uint32_t at =
                         layout
                             .index[(r * layout.per_register + e) * kLanes + static_cast<std::uint32_t>(lane)];
@@ -293,11 +296,12 @@ void stmatrix(Warp& w, const Instr& in, Mask exec) {
         for_lanes(taint_of(w, slot) & exec, [&](int lane) {
             const int g = lane / 4, t = 2 * (lane % 4);
             for (int half = 0; half < 2; ++half) {
+                if (!((undefined_bits(w, slot, lane) >> (16 * half)) & 0xffff)) continue;
                 const int row = in.sub2 ? t + half : g, column = in.sub2 ? g : t + half;
                 const int giver = 8 * matrix + row;
                 store_undefined(w, in, giver, in.space,
                                 addresses[giver] + static_cast<std::uint64_t>(2 * column), 2,
-                                origin_of(w, slot));
+                                origin_of(w, in, slot));
             }
         });
     }
@@ -409,8 +413,10 @@ void wmma_store(Warp& w, const Instr& in, Mask exec) {
             });
             if (good && w.launch->count) count_access(w, in, exec, addresses, bytes, true);
             if (good && w.tainted) {
+                const std::uint64_t piece = bytes < 8 ? (1ull << 8 * bytes) - 1 : ~0ull;
                 for_lanes(taint_of(w, slot) & exec, [&](int lane) {
-                    store_undefined(w, in, lane, in.space, addresses[lane], bytes, origin_of(w, slot));
+                    if (!((undefined_bits(w, slot, lane) >> (e * layout.bits)) & piece)) return;
+                    store_undefined(w, in, lane, in.space, addresses[lane], bytes, origin_of(w, in, slot));
                 });
             }
         }
