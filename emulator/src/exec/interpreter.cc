@@ -18,6 +18,7 @@ namespace {
 constexpr u64 kSpinAccesses = 16;    // sync-relevant accesses after which a fragment yields to its siblings
 constexpr u64 kSpinLoops = 200'000;  // backward branches after which it does so anyway
 constexpr u32 kNoLimit = ~0u;
+constexpr const char* kNotInMask = "the executing lane is not in its own member mask";
 
 void enter(Warp& w, Fragment& f) {
     w.fragment = &f;
@@ -59,8 +60,7 @@ void run_collective(Warp& w, const Instr& in, Mask exec) {
         });
         left &= ~group;
         if (group & ~needed) {
-            report(w, "invalid-shuffle", in, std::countr_zero(group & ~needed),
-                   "the executing lane is not in its own member mask", true);
+            report(w, "invalid-shuffle", in, std::countr_zero(group & ~needed), kNotInMask, true);
             return;
         }
         in.fn(w, in, group);
@@ -71,6 +71,40 @@ Mask predicate_mask(Warp& w, const Instr& in, Mask mask) {
     if (in.predicate < 0) return mask;
     const Mask p = reinterpret_cast<Mask*>(w.base[static_cast<int>(Base::predicate)])[in.predicate];
     return mask & (in.predicate_negated ? ~p : p);
+}
+
+// The lanes that stand at a bar.warp.sync (`at_sync`), at one place or at several: those whose mask is
+// complete go on. Lanes with the same mask synchronise with each other, and with no others.
+void finish_warp_barriers(Warp& w, Mask at_sync) {
+    Mask complete = 0;
+    Mask needed[kLanes];
+    const Instr* first = nullptr;
+    for (Fragment& f : w.fragments) {
+        if (f.state != Fragment::State::at_collective || f.frame->function->code[f.pc].sub2 != 0xff) continue;
+        enter(w, f);
+        const Instr& in = f.frame->function->code[f.pc];
+        bool all = true;
+        for_lanes(f.mask, [&](int i) {
+            needed[i] = needed_lanes(w, in, i);
+            all &= (needed[i] & w.live & ~at_sync) == 0;
+            if (!((needed[i] >> i) & 1) && !w.launch->stopped)
+                report(w, "invalid-shuffle", in, i, kNotInMask, true);
+        });
+        if (!all) continue;
+        first = &in;
+        complete |= f.mask;
+        f.pc += 1;
+        f.state = Fragment::State::ready;
+    }
+    while (complete && !w.launch->stopped) {
+        Mask group = 0;
+        const Mask mask = needed[std::countr_zero(complete)];
+        for_lanes(complete, [&](int i) {
+            if (needed[i] == mask) group |= Mask{1} << i;
+        });
+        complete &= ~group;
+        first->fn(w, *first, group);
+    }
 }
 
 // Drops empty fragments, merges those at one place, wakes complete collectives, and picks the next one.
@@ -101,25 +135,12 @@ Fragment* choose(Warp& w, u32& limit) {
             enter(w, f);
             if (collective_ready(w, f.frame->function->code[f.pc], f.mask)) f.state = Fragment::State::ready;
         }
-    // __syncwarp may be reached at different places: the union of those waiting decides.
+    // __syncwarp may be reached at different places: all lanes waiting there count together.
     Mask at_sync = 0;
     for (Fragment& f : fragments)
         if (f.state == Fragment::State::at_collective && f.frame->function->code[f.pc].sub2 == 0xff)
             at_sync |= f.mask;
-    if (at_sync)
-        for (Fragment& f : fragments) {
-            if (f.state != Fragment::State::at_collective || f.frame->function->code[f.pc].sub2 != 0xff)
-                continue;
-            enter(w, f);
-            const Instr& in = f.frame->function->code[f.pc];
-            bool complete = true;
-            for_lanes(f.mask, [&](int i) { complete &= (needed_lanes(w, in, i) & w.live & ~at_sync) == 0; });
-            if (complete) {
-                in.fn(w, in, f.mask);
-                f.pc += 1;
-                f.state = Fragment::State::ready;
-            }
-        }
+    if (at_sync) finish_warp_barriers(w, at_sync);
     Fragment* best = nullptr;
     bool someone = false;
     for (int round = 0; round < 2 && !best; ++round) {

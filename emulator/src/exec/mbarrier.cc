@@ -123,7 +123,7 @@ void test(Warp& w, const Instr& in, Mask exec) {
         const bool asked = in.sub == 1 ? (operand & 1) != 0 : (operand >> 63) != 0;
         if (o.odd != asked) {
             done |= Mask{1} << i;
-            if (w.launch->check_races) races::mbarrier_acquire(w, static_cast<u32>(at), Mask{1} << i);
+            if (w.launch->check_races) races::mbarrier_acquire(w, static_cast<u32>(at));
         }
     });
     if (w.launch->stopped) return;

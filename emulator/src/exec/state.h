@@ -22,6 +22,10 @@ namespace emulator::exec {
 struct Block;
 struct Launch;
 
+// By warp of one block: up to which stamp that warp's accesses are ordered, or published. Shared, never
+// changed: one snapshot serves every place that it is passed on to. Null: nothing.
+using Stamps = std::shared_ptr<const std::vector<std::uint32_t>>;
+
 // One activation of a function by a set of lanes: its registers and its share of local memory.
 struct Frame {
     const FunctionCode* function = nullptr;
@@ -84,11 +88,16 @@ struct Warp {
     std::byte* local = nullptr;  // lane i at i * Launch::local_stride
     Pages local_storage;
     std::uint64_t* local_written = nullptr;  // one bit per byte, same layout
-    // happens-before within the block
-    std::vector<std::uint32_t> clock;               // by warp: what of it is ordered before this warp
-    std::uint32_t floor = 0;                        // all of the block up to here is ordered before this warp
-    std::uint32_t sync_count = 0;                   // warp-level synchronisations so far
-    std::array<std::uint32_t, kLanes> lane_sync{};  // value of sync_count at the lane's last one
+    // happens-before
+    std::vector<std::uint32_t> clock;  // by warp: what of it is ordered before this warp
+    std::uint32_t floor = 0;           // all of the block up to here is ordered before this warp
+    std::uint32_t sync_count = 0;      // warp-level synchronisations so far
+    std::uint32_t sync_floor = 0;  // accesses made when sync_count was below this are ordered for all lanes
+    // The same for pairs, once part of the warp has synchronised: [lane][other lane].
+    std::unique_ptr<std::array<std::array<std::uint32_t, kLanes>, kLanes>> lane_order;
+    Stamps published;  // of the own block: what a fence of this warp (or one before it) covers
+    std::unordered_map<std::uint64_t, Stamps> pending;  // by block: released, read here, not yet acquired
+    std::uint64_t version = 0;                          // grows with `published`
     std::uint64_t acquired_location = 0, acquired_changes = 0;
     // cp.async: the open group and the committed ones, oldest first
     AsyncGroup open_group;
@@ -124,6 +133,7 @@ struct BarrierClock {  // of an mbarrier: by warp, what its arrivals ordered
     std::vector<std::uint32_t> arriving, completed;
 };
 
+    Stamps published;  // by those that arrived
 struct Block {
     Launch* launch = nullptr;
     std::uint64_t linear = 0;
@@ -137,11 +147,10 @@ struct Block {
     void* shared_shadow = nullptr;            // races::Cell[]
     Pages storage;
     // happens-before
-    std::uint32_t now = 0;        // stamp of accesses being made
-    std::uint64_t version = 0;    // of what a release gives: grows with published and seen
-    std::uint32_t published = 0;  // accesses up to here were followed by a fence
-    std::unordered_map<std::uint64_t, std::uint32_t> seen;  // other block -> stamp ordered before this one
-    std::unordered_map<std::uint32_t, std::uint32_t> shared_sync;  // shared address -> released stamp
+    std::uint32_t now = 0;                           // stamp of accesses being made
+    std::uint64_t version = 0;                       // grows with `seen`
+    std::unordered_map<std::uint64_t, Stamps> seen;  // other block -> what of it is ordered before this one
+    std::unordered_map<std::uint32_t, Stamps> shared_sync;  // shared address -> what was released there
     std::unordered_map<std::uint32_t, BarrierClock> mbarriers;
     // Bytes of shared and local memory that hold an undefined value (where their bits say "not written"):
     // what it came from, by the address of the bit.
@@ -165,11 +174,12 @@ struct AccessCounters {
     std::uint64_t divergent = 0, flops = 0, constants = 0;
 };
 
-struct SyncLocation {  // what sync-relevant writes released: block -> stamp
-    std::unordered_map<std::uint64_t, std::uint32_t> blocks;
+struct SyncLocation {  // what sync-relevant writes released, by block
+    std::unordered_map<std::uint64_t, Stamps> blocks;
     std::uint64_t last_block = ~std::uint64_t{0}, last_version = 0, changes = 0;
 };
 
+    std::uint32_t last_warp = 0;
 struct Watch {  // an address that a waiting block reads again and again
     std::uint64_t address = 0;
     Block* block = nullptr;

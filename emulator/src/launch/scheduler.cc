@@ -69,7 +69,6 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
     }
     block.barriers = {};
     block.live_threads = launch.threads_per_block;
-    block.published = 0;
     block.version = 0;
     block.seen.clear();
     block.shared_sync.clear();
@@ -112,8 +111,11 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
         w->yield_at = 0;
         w->sync_accesses = 0;
         w->last_sync = nullptr;
-        w->sync_count = 0;
-        w->lane_sync.fill(0);
+        w->sync_count = w->sync_floor = 0;
+        w->lane_order.reset();
+        w->published.reset();
+        w->pending.clear();
+        w->version = 0;
         w->acquired_location = w->acquired_changes = 0;
         w->open_group = {};
         w->groups.clear();

@@ -372,6 +372,7 @@ void sync_read(Warp& w, const Instr& in, Mask exec, const std::uint64_t* address
 void sync_write(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, bool shared) {
     if (!w.launch->check_races) return;
     if (in.has(flag::release)) races::fence(w);
+    if (in.has(flag::acquire)) races::acquire_noted(w);
     std::uint64_t last = ~std::uint64_t{0};
     for (Mask m = exec; m; m &= m - 1) {
         const std::uint64_t at = addresses[std::countr_zero(m)];

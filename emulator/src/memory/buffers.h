@@ -125,4 +125,5 @@ inline bool all_bits(const std::uint64_t* bits, std::uint64_t begin, std::uint64
     }
     return true;
 }
+
 }  // namespace emulator

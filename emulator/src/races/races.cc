@@ -4,10 +4,13 @@
 //    are ordered before its own (a vector clock); a barrier joins the clocks of those that arrive into those
 //    that wait. Stamps come from one counter per launch, and a block takes a new one at each barrier, fence
 //    and release, so a stamp also tells the interval in which an access was made;
-//  - bar.warp.sync, for the lanes of a warp (lanes may otherwise run in any order, shuffles included);
-//  - fence, then an atomic or volatile write; an atomic or volatile read of the same location: what the
-//    writer's block had fenced is ordered before what the reader's block does next. Whole blocks take part,
-//    which may hide a race between warps that did not really synchronise, and never invents one;
+//  - bar.warp.sync, between the lanes of its mask (lanes may otherwise run in any order, shuffles included);
+//  - publication, as PTX's memory model has it: what is ordered before a fence (or a .release) of a warp,
+//    that warp publishes with its next atomic or strong write; a warp whose atomic or strong read finds
+//    it there has it ordered before all that follows its next fence (or at once with .acquire). A barrier
+//    passes on what has been published, and counts as the reader's fence: the usual `if (t == 0) ticket =
+//    atomicAdd(...); __syncthreads();` has no other, and strong reads need none. Warps take part as a whole,
+//    and on the reading side blocks do, which may hide a race and never invents one;
 //  - the end of a launch.
 // Each 4-byte granule remembers two writers (by bytes) and two readers (a warp's lanes together). Older
 // accesses are forgotten, so some races that involve three parties are not seen; what is reported is real.
@@ -61,15 +64,32 @@ bool same_block(const Access& a, std::uint32_t stamp) {
     return a.shared || block_of_stamp(a, stamp) == a.warp.block->linear;
 }
 
-bool ordered(const Access& a, std::uint32_t stamp, std::uint32_t warp, std::uint32_t sync, int lane) {
+bool lane_ordered(const Warp& w, std::uint32_t sync, int lane, int other) {
+    return sync < w.sync_floor ||
+           (w.lane_order &&
+            (*w.lane_order)[static_cast<std::size_t>(lane)][static_cast<std::size_t>(other)] > sync);
+}
+
+bool covers(const std::unordered_map<std::uint64_t, exec::Stamps>& known, std::uint64_t block,
+            std::uint32_t stamp, std::uint32_t warp) {
+    const auto it = known.find(block);
+    return it != known.end() && it->second && stamp <= (*it->second)[warp];
+}
+
+// Which of the `others` (lanes of `warp`) made their access, at that stamp, without order to this lane's?
+Mask unordered(const Access& a, std::uint32_t stamp, std::uint32_t warp, std::uint32_t sync, int lane,
+               Mask others) {
     const Warp& w = a.warp;
-    if (!same_block(a, stamp)) {
-        const auto it = w.block->seen.find(block_of_stamp(a, stamp));
-        return it != w.block->seen.end() && stamp <= it->second;
-    }
-    if (stamp <= w.floor) return true;
-    if (warp == w.index) return w.lane_sync[static_cast<std::size_t>(lane)] > sync;
-    return stamp <= w.clock[warp];
+    if (same_block(a, stamp) && (stamp <= w.floor || stamp <= w.clock[warp])) return 0;
+    const std::uint64_t block = block_of_stamp(a, stamp);
+    if (block != w.block->linear && covers(w.block->seen, block, stamp, warp)) return 0;
+    if (a.strength != plain && covers(w.pending, block, stamp, warp)) return 0;
+    if (!same_block(a, stamp) || warp != w.index) return others;
+    Mask left = 0;
+    exec::for_lanes(others, [&](int other) {
+        if (!lane_ordered(w, sync, lane, other)) left |= Mask{1} << other;
+    });
+    return left;
 }
 
 // May two accesses of these strengths happen at once? Volatile accesses of one warp count as plain ones:
@@ -130,7 +150,7 @@ void check_write(const Access& a, const WriteRecord& r, Mask mask, std::uint32_t
     if (!others || compatible(a, r.stamp, r.warp, r.strength)) return;
     for (Mask m = others; m; m &= m - 1) {
         const int lane = std::countr_zero(m);
-        if (ordered(a, r.stamp, r.warp, r.sync, lane)) continue;
+        if (!unordered(a, r.stamp, r.warp, r.sync, lane, Mask{1} << r.lane)) continue;
         if (a.kind == Kind::write && r.id == a.instr.id && a.data != kUnknownData) {
             // every thread stores the same value: harmless
             const std::uint32_t begin = static_cast<std::uint32_t>(std::countr_zero(bytes));
@@ -157,8 +177,9 @@ void check_read(const Access& a, const ReadRecord& r, Mask mask, std::uint64_t a
     const bool same_warp = r.warp == w.index && same_block(a, r.stamp);
     for (Mask m = mask; m; m &= m - 1) {
         const int lane = std::countr_zero(m);
-        const Mask others = same_warp ? r.lanes & ~(Mask{1} << lane) : r.lanes;
-        if (!others || ordered(a, r.stamp, r.warp, r.sync, lane)) continue;
+        const Mask others =
+            unordered(a, r.stamp, r.warp, r.sync, lane, same_warp ? r.lanes & ~(Mask{1} << lane) : r.lanes);
+        if (!others) continue;
         report_race(a, lane, address, buffer, r.id, r.stamp, r.warp, std::countr_zero(others), false);
         return;
     }
@@ -283,28 +304,95 @@ void start_block(Block& block) {
     }
 }
 
+// Elementwise maximum, sharing a snapshot where one has it all.
+static void join(exec::Stamps& into, const exec::Stamps& from) {
+    if (!from || into == from) return;
+    bool more = !into, less = false;
+    for (std::size_t v = 0; into && v < from->size(); ++v) {
+        more |= (*from)[v] > (*into)[v];
+        less |= (*from)[v] < (*into)[v];
+    }
+    if (!more) return;
+    if (!less) {
+        into = from;
+        return;
+    }
+    std::vector<std::uint32_t> both = *into;
+    for (std::size_t v = 0; v < both.size(); ++v) both[v] = std::max(both[v], (*from)[v]);
+    into = std::make_shared<const std::vector<std::uint32_t>>(std::move(both));
+}
+
+// The warp's view of its own block grows.
+static void order_after(Warp& w, const std::vector<std::uint32_t>& stamps) {
+    std::uint32_t low = ~0u;
+    for (std::size_t v = 0; v < w.clock.size(); ++v) {
+        w.clock[v] = std::max(w.clock[v], stamps[v]);
+        low = std::min(low, w.clock[v]);
+    }
+    w.floor = std::max(w.floor, low);
+}
+
+static void take_pending(Warp& w) {
+    if (w.pending.empty()) return;
+    Block& block = *w.block;
+    for (const auto& [other, stamps] : w.pending) {
+        if (other == block.linear) {
+            order_after(w, *stamps);
+            continue;
+        }
+        exec::Stamps& seen = block.seen[other];
+        const exec::Stamps before = seen;
+        join(seen, stamps);
+        block.version += seen != before;
+    }
+    w.pending.clear();
+}
+
+void acquire_noted(Warp& w) { take_pending(w); }
+
+static void publish(Warp& w, const exec::Stamps& stamps) {
+    const exec::Stamps before = w.published;
+    join(w.published, stamps);
+    w.version += w.published != before;
+}
+
 void warp_sync(Warp& w, Mask lanes) {
+    take_pending(w);
     w.sync_count += 1;
-    for (Mask m = lanes; m; m &= m - 1)
-        w.lane_sync[static_cast<std::size_t>(std::countr_zero(m))] = w.sync_count;
+    if ((w.live & ~lanes) == 0) {  // all of them: nothing older matters any more
+        w.sync_floor = w.sync_count;
+        return;
+    }
+    if (!w.lane_order) {
+        w.lane_order = std::make_unique<std::array<std::array<std::uint32_t, kLanes>, kLanes>>();
+        for (auto& row : *w.lane_order) row.fill(0);
+    }
+    std::array<std::uint32_t, kLanes> joined{};
+    exec::for_lanes(lanes, [&](int i) {
+        for (std::size_t k = 0; k < kLanes; ++k)
+            joined[k] = std::max(joined[k], (*w.lane_order)[static_cast<std::size_t>(i)][k]);
+    });
+    exec::for_lanes(lanes, [&](int i) { joined[static_cast<std::size_t>(i)] = w.sync_count; });
+    exec::for_lanes(lanes, [&](int i) { (*w.lane_order)[static_cast<std::size_t>(i)] = joined; });
 }
 
 void barrier(Block& block, const std::vector<std::uint32_t>& arrivals,
              const std::vector<std::uint32_t>& waiters) {
     const std::size_t n = block.warps.size();
     std::vector<std::uint32_t> joined(n, 0);
-    for (const std::uint32_t a : arrivals)
-        for (std::size_t v = 0; v < n; ++v) joined[v] = std::max(joined[v], block.warps[a]->clock[v]);
+    exec::Stamps published;
+    for (const std::uint32_t a : arrivals) {
+        Warp& w = *block.warps[a];
+        take_pending(w);
+        for (std::size_t v = 0; v < n; ++v) joined[v] = std::max(joined[v], w.clock[v]);
+        join(published, w.published);
+    }
     for (const std::uint32_t a : arrivals) joined[a] = block.now;
     for (const std::uint32_t b : waiters) {
         Warp& w = *block.warps[b];
-        std::uint32_t low = ~0u;
-        for (std::size_t v = 0; v < n; ++v) {
-            w.clock[v] = std::max(w.clock[v], joined[v]);
-            low = std::min(low, w.clock[v]);
-        }
         // All lanes of a waiting warp arrived, so its own accesses are ordered too.
-        w.floor = std::max(w.floor, low);
+        order_after(w, joined);
+        publish(w, published);
         warp_sync(w, exec::kAllLanes);
     }
     block.now = new_stamp(block);
@@ -313,10 +401,12 @@ void barrier(Block& block, const std::vector<std::uint32_t>& arrivals,
 void mbarrier_arrive(Warp& w, std::uint32_t address) {
     Block& block = *w.block;
     exec::BarrierClock& clock = block.mbarriers[address];
+    take_pending(w);
     clock.arriving.resize(block.warps.size());
     for (std::size_t v = 0; v < clock.arriving.size(); ++v)
         clock.arriving[v] = std::max(clock.arriving[v], w.clock[v]);
     clock.arriving[w.index] = std::max(clock.arriving[w.index], block.now);
+    join(clock.published, w.published);
     block.now = new_stamp(block);
 }
 void mbarrier_complete(Block& block, std::uint32_t address) {
@@ -327,57 +417,47 @@ void mbarrier_complete(Block& block, std::uint32_t address) {
     for (std::size_t v = 0; v < clock.completed.size(); ++v)
         clock.completed[v] = std::max(clock.completed[v], clock.arriving[v]);
 }
-void mbarrier_acquire(Warp& w, std::uint32_t address, Mask lanes) {
+void mbarrier_acquire(Warp& w, std::uint32_t address) {
     const auto it = w.block->mbarriers.find(address);
     if (it == w.block->mbarriers.end() || it->second.completed.empty()) return;
-    std::uint32_t low = ~0u;
-    for (std::size_t v = 0; v < w.clock.size(); ++v) {
-        w.clock[v] = std::max(w.clock[v], it->second.completed[v]);
-        low = std::min(low, w.clock[v]);
-    }
-    w.floor = std::max(w.floor, low);
-    warp_sync(w, lanes);
+    order_after(w, it->second.completed);
+    publish(w, it->second.published);
 }
 
 void fence(Warp& w) {
     Block& block = *w.block;
-    block.published = block.now;
-    block.version += 1;
+    take_pending(w);
+    std::vector<std::uint32_t> stamps = w.clock;
+    stamps[w.index] = block.now;
+    publish(w, std::make_shared<const std::vector<std::uint32_t>>(std::move(stamps)));
     block.now = new_stamp(block);
 }
 
 void release(Warp& w, bool shared, std::uint64_t address) {
     Block& block = *w.block;
     if (shared) {
-        if (block.published) block.shared_sync[static_cast<std::uint32_t>(address)] = block.published;
+        if (w.published) join(block.shared_sync[static_cast<std::uint32_t>(address)], w.published);
         return;
     }
-    if (!block.published && block.seen.empty()) return;
+    if (!w.published && block.seen.empty()) return;
     exec::SyncLocation& location = w.launch->sync_locations[address];
-    if (location.last_block == block.linear && location.last_version == block.version) return;
+    const std::uint64_t version = w.version + block.version;
+    if (location.last_block == block.linear && location.last_warp == w.index &&
+        location.last_version == version)
+        return;
     location.last_block = block.linear;
-    location.last_version = block.version;
+    location.last_warp = w.index;
+    location.last_version = version;
     location.changes += 1;
-    if (block.published) {
-        std::uint32_t& mine = location.blocks[block.linear];
-        mine = std::max(mine, block.published);
-    }
-    for (const auto& [other, stamp] : block.seen) {
-        std::uint32_t& theirs = location.blocks[other];
-        theirs = std::max(theirs, stamp);
-    }
-}
-
-static void order_all(Warp& w, std::uint32_t stamp) {
-    for (std::uint32_t& c : w.clock) c = std::max(c, stamp);
-    w.floor = std::max(w.floor, stamp);
+    if (w.published) join(location.blocks[block.linear], w.published);
+    for (const auto& [other, stamps] : block.seen) join(location.blocks[other], stamps);
 }
 
 void acquire(Warp& w, bool shared, std::uint64_t address) {
     Block& block = *w.block;
     if (shared) {
         const auto it = block.shared_sync.find(static_cast<std::uint32_t>(address));
-        if (it != block.shared_sync.end()) order_all(w, it->second);
+        if (it != block.shared_sync.end()) join(w.pending[block.linear], it->second);
         return;
     }
     if (w.launch->sync_locations.empty()) return;
@@ -386,19 +466,7 @@ void acquire(Warp& w, bool shared, std::uint64_t address) {
     if (w.acquired_location == address && w.acquired_changes == it->second.changes) return;
     w.acquired_location = address;
     w.acquired_changes = it->second.changes;
-    bool changed = false;
-    for (const auto& [other, stamp] : it->second.blocks) {
-        if (other == block.linear) {
-            order_all(w, stamp);
-            continue;
-        }
-        std::uint32_t& seen = block.seen[other];
-        if (seen < stamp) {
-            seen = stamp;
-            changed = true;
-        }
-    }
-    block.version += changed;
+    for (const auto& [other, stamps] : it->second.blocks) join(w.pending[other], stamps);
 }
 
 }  // namespace emulator::races

@@ -20,18 +20,21 @@ void global_access(exec::Warp& warp, const exec::Instr& instr, exec::Mask exec, 
                    const std::uint64_t* addresses, std::uint32_t bytes, Kind kind,
                    const std::byte* data = nullptr, std::uint32_t stride = 0);
 
-// Synchronisation. A sync-relevant access (atomic, volatile, acquire, release) to `address`.
+// Synchronisation. A sync-relevant access (atomic, volatile, acquire, release) to `address`: a read takes
+// note of what was released there, a write releases what the warp has published.
 void acquire(exec::Warp& warp, bool shared, std::uint64_t address);
 void release(exec::Warp& warp, bool shared, std::uint64_t address);
-void fence(exec::Warp& warp);                        // membar, fence
-void warp_sync(exec::Warp& warp, exec::Mask lanes);  // bar.warp.sync, and the block's barriers
+void acquire_noted(exec::Warp& warp);  // .acquire: what was noted is ordered before what follows
+// membar, fence, .release: publishes what is ordered before it, and acquires what was noted.
+void fence(exec::Warp& warp);
+void warp_sync(exec::Warp& warp, exec::Mask lanes);  // bar.warp.sync of these lanes together
 void barrier(exec::Block& block, const std::vector<std::uint32_t>& arrivals,
              const std::vector<std::uint32_t>& waiters);  // warp numbers; waiters are among the arrivals
 
 // mbarrier objects, by offset in shared memory.
 void mbarrier_arrive(exec::Warp& warp, std::uint32_t address);
 void mbarrier_complete(exec::Block& block, std::uint32_t address);
-void mbarrier_acquire(exec::Warp& warp, std::uint32_t address, exec::Mask lanes);
+void mbarrier_acquire(exec::Warp& warp, std::uint32_t address);
 
 // Stands for data that is not known yet (an asynchronous copy): never equal to what is there.
 extern const std::byte* const kUnknownData;
