@@ -223,7 +223,10 @@ bool function(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) 
     const auto t = m.type();
     if (!t || approx == rounded) return d.fail("this form");
     out.pipe = *t == Type::f64 ? Pipe::fp64 : Pipe::xu;
-    return d.handler(out, in.opcode + (approx ? ".approx" : "") + name_of(*t)) && d.simple(out, in, *t, {*t});
+    // Of the f64 forms only .approx.ftz is a rough start for iterations.
+    const bool rough = approx && (*t != Type::f64 || out.has(flag::ftz));
+    if (*t == Type::f64 && approx && !rough && in.opcode != "rsqrt") return d.fail("this form without .ftz");
+    return d.handler(out, in.opcode + (rough ? ".approx" : "") + name_of(*t)) && d.simple(out, in, *t, {*t});
 }
 
 bool copysign(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {

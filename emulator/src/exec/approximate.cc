@@ -70,7 +70,24 @@ void div(Warp& w, const Instr& in, Mask exec) {
     put(narrow(w, in.destination(0)), r, exec);
 }
 
-// The f64 forms give 20 bits for Newton iterations to start from; the low word is zero.
+// rsqrt.approx.f64, which is accurate: 1/sqrt(x) with the error of its two roundings taken out again.
+void rsqrt64(Warp& w, const Instr& in, Mask exec) {
+    const u64* a = wide(w, in.source(0));
+    u64* d = wide(w, in.destination(0));
+    for_lanes(exec, [&](int i) {
+        const double x = as_double(a[i]);
+        double y = 1.0 / __builtin_sqrt(x);
+        if (x > 0 && y > 0 && y < std::numeric_limits<double>::infinity()) {
+            const double scaled = x * y;  // 1/y, and what its rounding lost
+            const double lost = __builtin_fma(x, y, -scaled);
+            const double error = __builtin_fma(-scaled, y, 1.0) - lost * y;  // 1 - x y^2
+            y = __builtin_fma(y * 0.5, error, y);
+        }
+        d[i] = y != y ? 0x7fffffff00000000ull : as_bits(y);
+    });
+}
+
+// The .ftz.f64 forms give 20 bits for Newton iterations to start from; the low word is zero.
 template <bool root>
 void approx64(Warp& w, const Instr& in, Mask exec) {
     const u64* a = wide(w, in.source(0));
@@ -101,6 +118,7 @@ const HandlerEntry entries[] = {
     {"div.approx.f32", div},
     {"rcp.approx.f64", approx64<false>},
     {"rsqrt.approx.f64", approx64<true>},
+    {"rsqrt.f64", rsqrt64},
 };
 
 }  // namespace

@@ -74,6 +74,8 @@ const FunctionRow double_rows[] = {
     {"cbrt(x)", [](L x, L) { return std::cbrt(x); }, -100, 100, 1},
     {"fmod(x, y)", [](L x, L y) { return std::fmod(x, y); }, -1000, 1000, 0},
     {"sqrt(fabs(x))", [](L x, L) { return std::sqrt(std::fabs(x)); }, -100, 100, 0.5},
+    {"rsqrt(x)", [](L x, L) { return 1 / std::sqrt(x); }, 1e-6, 100, 1},
+    {"rsqrt(x * 1e-320)", [](L x, L) { return 1 / std::sqrt(L(double(x) * 1e-320)); }, 1, 100, 1},
     {"x / y", [](L x, L y) { return x / y; }, -100, 100, 0.5},
     {"tgamma(x)", [](L x, L) { return std::tgamma(x); }, 0.5, 30, 10},
 };
