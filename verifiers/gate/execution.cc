@@ -43,6 +43,8 @@ const char* hint_of(const std::string& rule) {
         {"out-of-bounds", "guard the access with the tensor's extent"},
         {"input-write", "inputs stay as they are; write to the output or to scratch"},
         {"null-access", "check the argument order in the launch plan"}};
+        {"unsupported-instruction",
+         "the emulated GPU does not execute this instruction; write it another way or run on a real device"},
     const auto it = hints.find(rule);
     return it == hints.end() ? "" : it->second;
 }

@@ -44,7 +44,8 @@ struct Limits {
 
 // ---- module ---------------------------------------------------------------------------------------------
 
-// Why PTX could not be loaded: a syntax error, or an instruction or modifier that is not known.
+// Why PTX could not be loaded: a syntax error, or a declaration that is not supported. Instructions that are
+// not known do not keep a module from loading: executing one is the fault "unsupported-instruction".
 struct LoadError {
     enum class Kind { syntax, unsupported } kind = Kind::syntax;
     int ptx_line = 0;         // 1-based

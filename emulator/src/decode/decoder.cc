@@ -346,14 +346,14 @@ static const DecodeTable& decode_table() {
 }
 
 bool Decoder::decode(const ptx::Instruction& in, Instr& out) {
-    const DecodeTable& table = decode_table();
-    const auto it = table.find(in.opcode);
-    if (it == table.end()) return fail("unknown instruction `" + in.opcode + "`");
-    Modifiers modifiers(in);
     if (in.predicate) {
         out.predicate = static_cast<std::int16_t>(in.predicate->index);
         out.predicate_negated = in.predicate_negated;
     }
+    const DecodeTable& table = decode_table();
+    const auto it = table.find(in.opcode);
+    if (it == table.end()) return fail("unknown instruction `" + in.opcode + "`");
+    Modifiers modifiers(in);
     if (!it->second(*this, in, modifiers, out)) return false;
     if (const std::string rest = modifiers.left(); !rest.empty())
         return fail("unknown modifier `." + rest + "`");
@@ -383,7 +383,7 @@ static std::set<std::int32_t> reachable(const ptx::Module& module) {
     return found;
 }
 
-std::variant<exec::Program, LoadError> decode_module(const ptx::Module& module) {
+exec::Program decode_module(const ptx::Module& module) {
     exec::Program program;
     program.functions.resize(module.functions.size());
     Decoder::VariableNumbers variables;
@@ -405,16 +405,14 @@ std::variant<exec::Program, LoadError> decode_module(const ptx::Module& module) 
             program.text.push_back(&in);
             program.function_of.push_back(number);
             if (!decoder.decode(in, out)) {
-                LoadError error;
-                error.kind = LoadError::Kind::unsupported;
-                error.ptx_line = in.source.ptx_line;
-                error.instruction = in.text;
-                error.line = in.source.line;
-                if (in.source.file >= 0 && static_cast<std::size_t>(in.source.file) < module.files.size())
-                    error.file = module.files[static_cast<std::size_t>(in.source.file)];
-                error.message = "line " + std::to_string(in.source.ptx_line) + " of the PTX: `" + in.text +
-                                "` is not supported: " + decoder.error;
-                return error;
+                Instr unknown;
+                unknown.id = out.id;
+                unknown.predicate = out.predicate;
+                unknown.predicate_negated = out.predicate_negated;
+                unknown.control = Control::unsupported;
+                unknown.pipe = Pipe::control;
+                out = unknown;
+                program.unsupported[out.id] = decoder.error;
             }
         }
         // Falling off the end of a function returns.

@@ -1,6 +1,6 @@
 // Turns parsed PTX into exec::Program. One decode function per family of opcodes looks at modifiers and
-// types, picks a handler by name and lists operands. Anything it does not know is `unsupported`: a wrong
-// guess would be a wrong result.
+// types, picks a handler by name and lists operands. Anything it does not know is `unsupported`, which is a
+// fault when it is to be executed: a wrong guess would be a wrong result.
 #pragma once
 
 #include <map>
@@ -112,7 +112,8 @@ std::string bits_name(Type type);                        // ".b32" for u32, s32,
 std::string typed_name(Type type);                       // ".u32" for b32 and u32, ".s32" for s32
 std::optional<int> comparison(const std::string& name);  // eq 0 .. ge 5, equ 6 .. geu 11, num 12, nan 13
 
-std::variant<exec::Program, LoadError> decode_module(const ptx::Module& module);
+// Never fails: an instruction that is not known becomes Control::unsupported.
+exec::Program decode_module(const ptx::Module& module);
 
 // How undefined bits pass through an instruction: sets Instr::flow (data_flow.cc).
 void set_flow(const ptx::Instruction& in, Instr& out);

@@ -19,6 +19,7 @@ void do_return(Warp& w, Fragment& f, Mask exec);
 void do_exit(Warp& w, Fragment& f, Mask exec);
 void do_barrier(Warp& w, Fragment& f, const Instr& in, Mask exec);
 void do_trap(Warp& w, const Instr& in, Mask exec);
+void do_unsupported(Warp& w, const Instr& in, Mask exec);
 void do_indexed_branch(Warp& w, Fragment& f, const Instr& in, Mask exec);
 
 // Splits `lanes` off `f` into a new fragment at `pc` of `frame`; f keeps the rest.

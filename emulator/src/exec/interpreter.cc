@@ -303,6 +303,9 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
                     case Control::indexed:
                         do_indexed_branch(w, f, in, exec);
                         break;
+                    case Control::unsupported:
+                        do_unsupported(w, in, exec);
+                        break;
                     default:
                         do_trap(w, in, exec);
                         break;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,8 @@ enum class Control : std::uint8_t {
     barrier,     // bar / barrier: block-wide
     collective,  // handler, after the lanes named in its mask have converged (shfl, vote, mma ...)
     trap,
-    yield  // nanosleep: handler, then another fragment gets its turn
+    unsupported,  // an instruction that is not known: the fault comes when lanes get here
+    yield         // nanosleep: handler, then another fragment gets its turn
 };
 
 // The pipe of a GPU that an instruction would use, for the instruction mix.
@@ -174,11 +176,12 @@ struct FunctionCode {
 };
 
 struct Program {
-    std::vector<FunctionCode> functions;        // same numbers as ptx::Module::functions
-    std::vector<const ptx::Instruction*> text;  // by Instr::id
-    std::vector<std::int32_t> function_of;      // by Instr::id
-    std::vector<std::uint32_t> places;          // by Instr::id: equal for instructions of one source line
-    std::vector<const Instr*> instructions;     // by Instr::id
+    std::vector<FunctionCode> functions;               // same numbers as ptx::Module::functions
+    std::vector<const ptx::Instruction*> text;         // by Instr::id
+    std::vector<std::int32_t> function_of;             // by Instr::id
+    std::map<std::uint32_t, std::string> unsupported;  // by Instr::id: why it is not known
+    std::vector<std::uint32_t> places;       // by Instr::id: equal for instructions of one source line
+    std::vector<const Instr*> instructions;  // by Instr::id
 };
 
 }  // namespace emulator::exec

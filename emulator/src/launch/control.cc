@@ -231,6 +231,15 @@ void do_trap(Warp& w, const Instr& in, Mask exec) {
     report(w, "trap", in, std::countr_zero(exec), "the kernel executes a trap", true);
 }
 
+void do_unsupported(Warp& w, const Instr& in, Mask exec) {
+    const Program& program = *w.launch->program;
+    const ptx::Instruction& text = *program.text[in.id];
+    report(w, "unsupported-instruction", in, std::countr_zero(exec),
+           fmt::format("`{}` (line {} of the PTX) is not supported: {}", text.text, text.source.ptx_line,
+                       program.unsupported.at(in.id)),
+           true);
+}
+
 void do_indexed_branch(Warp& w, Fragment& f, const Instr& in, Mask exec) {
     const auto& table = f.frame->function->branch_tables[in.target];
     if (exec != f.mask) split(w, f, f.mask & ~exec, f.frame, f.pc + 1);

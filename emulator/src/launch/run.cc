@@ -67,9 +67,7 @@ std::variant<Module, LoadError> Module::load(std::string_view ptx) {
     Impl& impl = *module.impl_;
     impl.text = std::move(std::get<ptx::Module>(parsed));
     impl.hash = hash_text(ptx);
-    auto decoded = decode::decode_module(impl.text);
-    if (auto* error = std::get_if<LoadError>(&decoded)) return std::move(*error);
-    impl.program = std::move(std::get<exec::Program>(decoded));
+    impl.program = decode::decode_module(impl.text);
     for (const ptx::Function& f : impl.text.functions)
         if (f.is_kernel) impl.kernels.push_back(describe_kernel(f));
     const auto written = decode::written_variables(impl.text);

@@ -479,19 +479,29 @@ TEST(Instructions, Half) {
     EXPECT_EQ(tf, (std::vector<I>{0x3f802000, 0x3f800000, 0x7f800000}));
 }
 
+// The module loads; the fault comes when lanes get to the instruction, and not before.
 TEST(Instructions, UnknownOnesAreRefusedByName) {
     const std::string head =
         ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<4>; .reg .f32 "
-        "%f<4>;\n";
+        "%f<4>;\n.reg .pred %p; mov.u32 %r1, 0; setp.eq.u32 %p, %r1, 0;\n";
     for (const char* text :
          {"add.bogus.s32 %r1, %r2, %r3;", "frobnicate.b32 %r1, %r2;", "add.f32x7 %r1, %r2, %r3;",
           "mul.s32 %r1, %r2, %r3;", "cvt.s32.f32 %r1, %f1;", "shfl.up.b32 %r1, %r2, 1, 0;",
           "tex.2d.v4.f32.f32 {%f1,%f1,%f1,%f1}, [%r1, {%f1,%f1}];"}) {
-        auto loaded = Module::load(head + text + "\nret;\n}\n");
-        const auto* error = std::get_if<LoadError>(&loaded);
-        ASSERT_TRUE(error) << text;
-        EXPECT_EQ(error->ptx_line, 7) << text;
-        EXPECT_FALSE(error->message.empty());
+        for (const auto& [guard, executed] :
+             {std::pair{"", true}, {"@%p ", true}, {"@!%p ", false}, {"@%p bra END; ", false}}) {
+            const std::string line = std::string(guard) + text;
+            auto loaded = Module::load(head + line + "\nEND: ret;\n}\n");
+            auto* module = std::get_if<Module>(&loaded);
+            ASSERT_TRUE(module) << line;
+            Memory memory;
+            const Outcome o = run(*module, memory, Launch{"k", {1}, {32}, 0, {}, false, {}}, {});
+            ASSERT_EQ(o.faults.size(), executed ? 1u : 0u) << line << describe(o);
+            if (!executed) continue;
+            EXPECT_EQ(o.faults[0].rule, "unsupported-instruction") << line;
+            EXPECT_EQ(o.faults[0].place.ptx_line, 8) << line;
+            EXPECT_NE(o.faults[0].message.find("line 8 of the PTX"), std::string::npos) << describe(o);
+        }
     }
 }
 

@@ -356,12 +356,13 @@ TEST(Mma, TheTargetDecidesHowTermsAreCut) {
 
 TEST(Mma, UnknownFormsAreRefused) {
     const Plan& plan = tensor::plans()[0];
+    const std::vector<std::vector<std::byte>> inputs(3, std::vector<std::byte>(4096));
     std::string text = mma_kernel(plan, "");
     text.replace(text.find("m16n8k8"), 7, "m16n8k9");
-    EXPECT_NE(run_ptx(text, {}, 4).error.find("not supported"), std::string::npos);
+    EXPECT_NE(run_ptx(text, inputs, 4096).error.find("not supported"), std::string::npos);
     text = mma_kernel(plan, "");
     text.replace(text.find("{d0, d1, d2, d3}"), 16, "{d0, d1, d2}");
-    EXPECT_NE(run_ptx(text, {}, 4).error.find("must have 4 registers"), std::string::npos);
+    EXPECT_NE(run_ptx(text, inputs, 4096).error.find("must have 4 registers"), std::string::npos);
 }
 
 // ---- wmma ----------------------------------------------------------------------------------------------
