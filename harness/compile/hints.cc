@@ -51,6 +51,8 @@ constexpr Hint hints[] = {
      "#include <type_traits>"},
     {"namespace \"std\" has no member \"", "exp log sqrt sin cos tanh pow fabs fmax fmin floor ceil",
      "use expf, logf and their siblings, or #include <cmath>"},
+    {"is used before its value is set", "",
+     "give it an initial value; what the compiler makes of an undefined one need not show in the result"},
     {"calling a __host__ function", "", "mark the function __device__"},
     {"cannot overload functions distinguished by return type alone", "",
      "a name that is already a device function of CUDA cannot be defined again; choose another"},
