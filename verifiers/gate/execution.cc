@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace kernelwright {
@@ -42,9 +43,9 @@ const char* hint_of(const std::string& rule) {
          "an N-byte access needs an address that is a multiple of N; guard the vector path"},
         {"out-of-bounds", "guard the access with the tensor's extent"},
         {"input-write", "inputs stay as they are; write to the output or to scratch"},
-        {"null-access", "check the argument order in the launch plan"}};
         {"unsupported-instruction",
          "the emulated GPU does not execute this instruction; write it another way or run on a real device"},
+        {"null-access", "check the argument order in the launch plan"}};
     const auto it = hints.find(rule);
     return it == hints.end() ? "" : it->second;
 }
@@ -140,6 +141,21 @@ std::vector<std::byte> lay_out(const TensorSpec& spec, const SymbolValues& symbo
                    load_bits(spec.dtype, tensor.data.data(), static_cast<std::int64_t>(i)));
     }
     return out;
+}
+
+std::uint64_t instruction_budget(const Job& job, const SymbolValues& symbols) {
+    double bytes = 0, product = 1, warps = 0;
+    for (const JobBuffer& buffer : job.buffers) bytes += static_cast<double>(buffer.size);
+    for (const auto& [name, value] : symbols) product *= static_cast<double>(value);
+    for (const BoundKernel& kernel : job.kernels) {
+        const auto threads = std::uint64_t{kernel.block[0]} * kernel.block[1] * kernel.block[2];
+        warps += static_cast<double>(kernel.grid[0]) * static_cast<double>(kernel.grid[1]) *
+                 static_cast<double>(kernel.grid[2]) * static_cast<double>((threads + 31) / 32);
+    }
+    const double size = std::max(bytes, product);
+    const double budget = 20e6 + 2000 * warps + 200 * size * std::sqrt(size);
+    const std::uint64_t most = Job{}.max_warp_instructions;
+    return budget < static_cast<double>(most) ? static_cast<std::uint64_t>(budget) : most;
 }
 
 Job make_job(const Task& task, const BoundPlan& plan, const std::vector<Tensor>& inputs) {

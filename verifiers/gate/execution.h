@@ -25,6 +25,12 @@ std::vector<std::int64_t> element_offsets(const TensorSpec& spec, const SymbolVa
 // Buffers and kernels of one launch sequence. An output in place of an input shares the input's buffer.
 Job make_job(const Task& task, const BoundPlan& plan, const std::vector<Tensor>& inputs);
 
+// How many warp instructions a launch of this job may execute: far more than any sensible way to do a task of
+// this size takes, so that an endless loop on a small shape ends soon. Grows with the 1.5th power of the
+// tensors' bytes and of the product of the symbols (a matrix product by one thread fits), and with the warps
+// launched.
+std::uint64_t instruction_budget(const Job& job, const SymbolValues& symbols);
+
 // What came back for one output.
 struct GotOutput {
     Tensor tensor;              // dense

@@ -246,6 +246,7 @@ class Check {
         job.address_seed = variation;
         job.poison = poison_byte(variation);
         job.max_time = options_.time_per_launch;
+        job.max_warp_instructions = instruction_budget(job, symbols);
         return job;
     }
 

@@ -107,7 +107,9 @@ struct Warp {
     std::uint64_t last_sync_address = 0;
     std::vector<std::uint64_t> sync_watch;  // while probing: every lane's address
     std::uint32_t last_sync_lane = 0;
-    std::uint64_t sync_accesses = 0;  // in this time slice
+    std::array<std::uint64_t, 4> polled{};  // addresses of the latest sync-relevant reads
+    std::uint32_t polled_next = 0;
+    std::uint64_t polls = 0;  // in this time slice: sync-relevant reads of an address read just before
     std::uint64_t stuck_hash = 0, stuck_steps = 0, stuck_limit = 0;
     std::uint64_t local_changes = 0;  // stores to local memory
     bool stuck = false;
@@ -131,9 +133,9 @@ struct Barrier {
 
 struct BarrierClock {  // of an mbarrier: by warp, what its arrivals ordered
     std::vector<std::uint32_t> arriving, completed;
+    Stamps published;  // by those that arrived
 };
 
-    Stamps published;  // by those that arrived
 struct Block {
     Launch* launch = nullptr;
     std::uint64_t linear = 0;
@@ -177,9 +179,9 @@ struct AccessCounters {
 struct SyncLocation {  // what sync-relevant writes released, by block
     std::unordered_map<std::uint64_t, Stamps> blocks;
     std::uint64_t last_block = ~std::uint64_t{0}, last_version = 0, changes = 0;
+    std::uint32_t last_warp = 0;
 };
 
-    std::uint32_t last_warp = 0;
 struct Watch {  // an address that a waiting block reads again and again
     std::uint64_t address = 0;
     Block* block = nullptr;
@@ -234,7 +236,6 @@ struct Launch {
         ~std::uint64_t{0}};  // the block that a stamp belongs to; 0 is nobody's
     std::unordered_map<std::uint64_t, SyncLocation> sync_locations;
     std::map<std::pair<std::string, std::uint64_t>, std::size_t> fault_index;  // (rule, places) -> faults[]
-    bool printf_full = false;
     std::vector<Watch> watched;
     std::vector<Origin> origins;  // taint origin n is origins[n - 1]
     std::map<std::uint32_t, std::uint32_t> origin_by_id;

@@ -170,14 +170,12 @@ void call_builtin(Warp& w, Fragment& f, const Instr& in, const CallSite& site, M
                 return;
             }
             if (launch.outcome->printed.size() + text->size() > launch.options->max_printf_bytes) {
-                if (!launch.printf_full)
-                    report(w, "printf-limit", in, lane,
-                           fmt::format("printf wrote more than {} bytes", launch.options->max_printf_bytes),
-                           false);
-                launch.printf_full = true;
-            } else if (!launch.printf_full) {
-                launch.outcome->printed += *text;
+                report(w, "printf-limit", in, lane,
+                       fmt::format("printf wrote more than {} bytes", launch.options->max_printf_bytes),
+                       true);
+                return;
             }
+            launch.outcome->printed += *text;
             result(static_cast<std::uint64_t>(std::count(text->begin(), text->end(), '%')));
         } else if (site.builtin == "malloc") {
             const std::uint64_t bytes = argument(0);

@@ -8,6 +8,7 @@
 #include "emulator/emulator.h"
 #include "emulator/src/counters/collect.h"
 #include "emulator/src/decode/decoder.h"
+#include "emulator/src/exec/report.h"
 #include "emulator/src/launch/scheduler.h"
 #include "emulator/src/memory/module_memory.h"
 #include "emulator/src/races/shadow.h"
@@ -282,7 +283,17 @@ Outcome run(const Module& module, Memory& memory, const Launch& request, const O
     launch.executed.resize(impl.program.text.size());
     launch.accesses.resize(impl.program.text.size());
 
-    exec::Scheduler(launch).run();
+    // Every warp executes something: a grid that cannot end inside the limit need not begin.
+    const std::uint64_t blocks = options.blocks.empty() ? launch.grid.count() : options.blocks.size();
+    if (blocks > options.max_warp_instructions / launch.warps_per_block)
+        exec::report_id(launch, "instruction-limit", launch.kernel->code.front().id, 0, 0,
+                        fmt::format("the grid {} x {} x {} has {} blocks of {} warps: more warps than the {} "
+                                    "warp instructions that a launch may execute",
+                                    launch.grid.x, launch.grid.y, launch.grid.z, blocks,
+                                    launch.warps_per_block, options.max_warp_instructions),
+                        true);
+    else
+        exec::Scheduler(launch).run();
 
     if (options.count) counters::collect(launch, outcome.counters);
     release_buffers(launch);

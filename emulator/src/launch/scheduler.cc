@@ -14,10 +14,10 @@
 namespace emulator::exec {
 
 namespace {
-constexpr std::uint64_t kSlice = 4096;  // instructions of a warp before the next one runs
-constexpr std::uint64_t kIdleLimit =
-    30'000'000;  // of polling without any change, before it counts as waiting
+constexpr std::uint64_t kSlice = 4096;           // instructions of a warp before the next one runs
+constexpr std::uint64_t kIdleLimit = 2'000'000;  // of polling without any change, before it counts as waiting
 constexpr std::uint64_t kProbeAfter = 1'000'000;  // idle instructions after which loops are probed anyway
+constexpr std::uint64_t kListedBlocks = 1 << 20;  // of which a permutation is kept
 constexpr std::byte kSharedPoison{0xd5};
 }  // namespace
 
@@ -30,6 +30,11 @@ Scheduler::Scheduler(Launch& launch)
     if (!launch.options->blocks.empty()) {
         for (const std::uint64_t b : launch.options->blocks)
             if (b < blocks) order_.push_back(b);
+    } else if (launch.options->schedule_seed != 0 && blocks > kListedBlocks) {
+        // Too many to list: a stride without a common factor visits each once.
+        first_ = random() % blocks;
+        do stride_ = random() % blocks;
+        while (std::gcd(stride_, blocks) != 1);
     } else if (launch.options->schedule_seed != 0) {
         order_.resize(blocks);
         std::iota(order_.begin(), order_.end(), std::uint64_t{0});
@@ -109,7 +114,8 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
         w->stuck_limit = 0;
         w->instructions = w->global_loads = 0;
         w->yield_at = 0;
-        w->sync_accesses = 0;
+        w->polls = 0;
+        w->polled.fill(~std::uint64_t{0});
         w->last_sync = nullptr;
         w->sync_count = w->sync_floor = 0;
         w->lane_order.reset();
@@ -133,6 +139,13 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
     launch.blocks_launched += 1;
 }
 
+std::uint64_t Scheduler::block_at(std::uint64_t turn) const {
+    if (!order_.empty()) return order_[turn];
+    if (stride_ == 1) return turn;
+    const __uint128_t at = static_cast<__uint128_t>(turn) * stride_ + first_;
+    return static_cast<std::uint64_t>(at % launch_.grid.count());
+}
+
 Block& Scheduler::start(bool for_waiting) {
     std::unique_ptr<Block> block;
     if (!spare_.empty()) {
@@ -141,7 +154,7 @@ Block& Scheduler::start(bool for_waiting) {
     } else {
         block = std::make_unique<Block>();
     }
-    prepare(*block, order_.empty() ? next_ : order_[next_]);
+    prepare(*block, block_at(next_));
     next_ += 1;
     block->started_for_waiting = for_waiting;
     resident_.push_back(std::move(block));
@@ -164,8 +177,8 @@ bool Scheduler::limits_reached(Block& block) {
     const bool instructions = launch.instructions > launch.options->max_warp_instructions;
     const bool time = std::chrono::steady_clock::now() > deadline_;
     if (!instructions && !time) return false;
-    // A block that has just ended ends no launch: the next one meets the limit, or there is none and all is
-    // done.
+    // A block that has just ended ends no launch: the next one meets the limit as it begins, or there is none
+    // and all is done.
     for (const auto& w : block.warps) {
         if (!w->live || w->fragments.empty()) continue;
         const Fragment& f = w->fragments.front();
@@ -206,12 +219,12 @@ Scheduler::Progress Scheduler::run_round(Block& block) {
                                     : launch.request->cooperative ? 512
                                                                   : kSlice;
         const std::uint64_t start = w.instructions;
-        w.sync_accesses = 0;
+        w.polls = 0;
         handlers_.run_warp(w, slice);
         const std::uint64_t ran = w.instructions - start;
         executed += ran;
         launch.instructions += ran;
-        if (ran && !w.sync_accesses && w.live) all_poll = false;
+        if (ran && !w.polls && w.live) all_poll = false;
         if (w.stuck) stuck = true;
         if (launch.stopped) return Progress::ended;
         if (limits_reached(block)) return Progress::ended;
@@ -281,6 +294,7 @@ void Scheduler::run() {
             ran = true;
             launch.switches += 1;
             const std::uint64_t before = block.writes;
+            if (limits_reached(block)) break;
             Progress progress = run_round(block);
             while (!cooperative && progress == Progress::running && !launch.stopped)
                 progress = run_round(block);

@@ -21,7 +21,9 @@ class Scheduler {
 
     Launch& launch_;
     const HandlerSet& handlers_;
+    // The blocks in the order of their start: listed, or first_ + turn * stride_, or (stride_ 1) as they are.
     std::vector<std::uint64_t> order_;
+    std::uint64_t first_ = 0, stride_ = 1;
     std::size_t next_ = 0;
     std::vector<std::unique_ptr<Block>> resident_;
     std::vector<std::unique_ptr<Block>> spare_;
@@ -29,6 +31,7 @@ class Scheduler {
     std::uint64_t random_;
 
     std::uint64_t random();
+    std::uint64_t block_at(std::uint64_t turn) const;
     Block& start(bool for_waiting);
     void prepare(Block& block, std::uint64_t linear);
     void retire(std::size_t index);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "emulator/src/exec/report.h"
@@ -353,7 +354,10 @@ void report_undefined(Warp& w, const Instr& in, int lane, const Buffer* buffer, 
 void sync_read(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, bool shared) {
     const int lane = std::countr_zero(exec);
     w.fragment->sync_accesses += 1;
-    w.sync_accesses += 1;
+    if (std::find(w.polled.begin(), w.polled.end(), addresses[lane]) != w.polled.end())
+        w.polls += 1;
+    else
+        w.polled[w.polled_next++ % w.polled.size()] = addresses[lane];
     w.last_sync = &in;
     w.last_sync_address = shared ? ~std::uint64_t{0} : addresses[lane];
     w.last_sync_lane = static_cast<std::uint32_t>(lane);
@@ -368,11 +372,11 @@ void sync_read(Warp& w, const Instr& in, Mask exec, const std::uint64_t* address
         if (at != last) races::acquire(w, shared, at);
         last = at;
     }
+    if (in.has(flag::acquire)) races::acquire_noted(w);
 }
 void sync_write(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, bool shared) {
     if (!w.launch->check_races) return;
     if (in.has(flag::release)) races::fence(w);
-    if (in.has(flag::acquire)) races::acquire_noted(w);
     std::uint64_t last = ~std::uint64_t{0};
     for (Mask m = exec; m; m &= m - 1) {
         const std::uint64_t at = addresses[std::countr_zero(m)];

@@ -201,6 +201,43 @@ TEST(Api, NoLimitIsSilent) {
     }
 }
 
+// A grid of blocks that each end in their first slice is stopped too; one that cannot end does not begin.
+TEST(Api, LimitsEndALargeGrid) {
+    Machine m;
+    ASSERT_TRUE(m.load_ptx(kCopy)) << m.error;
+    const auto x = m.input("x", std::vector<int>(128, 1)), y = m.output<int>("y", 128);
+    for (const std::uint64_t seed : {0, 5}) {
+        m.options.schedule_seed = seed;
+        m.options.max_warp_instructions = 6'000'000;
+        Outcome o = m.run("copy", {5'000'000}, {32}, 0, x, y, 128);
+        ASSERT_EQ(o.faults.size(), 1u) << describe(o);
+        EXPECT_EQ(o.faults[0].rule, "instruction-limit");
+        EXPECT_GT(o.counters.blocks_launched, 100'000u);
+        m.options.max_time = std::chrono::milliseconds(100);
+        o = m.run("copy", {5'000'000}, {32}, 0, x, y, 128);
+        ASSERT_EQ(o.faults.size(), 1u) << describe(o);
+        EXPECT_EQ(o.faults[0].rule, "time-limit");
+        o = m.run("copy", {2147483647, 65535}, {32}, 0, x, y, 128);
+        ASSERT_EQ(o.faults.size(), 1u) << describe(o);
+        EXPECT_EQ(o.faults[0].rule, "instruction-limit");
+        EXPECT_NE(o.faults[0].message.find("2147483647 x 65535 x 1"), std::string::npos) << describe(o);
+        EXPECT_EQ(o.counters.blocks_launched, 0u);
+        m.options.max_time = std::chrono::milliseconds(60000);
+    }
+}
+
+// Every block of a seeded grid that is too large to list is run once.
+TEST(Api, LargeSeededGridVisitsEveryBlock) {
+    Machine m;
+    ASSERT_TRUE(m.load_ptx(kCopy)) << m.error;
+    const std::size_t n = (1u << 20) + 3;
+    const auto x = m.input("x", std::vector<int>(n, 1)), y = m.output<int>("y", n);
+    m.options.schedule_seed = 9;
+    const Outcome o = m.run("copy", {static_cast<std::uint32_t>(n)}, {1}, 0, x, y, static_cast<int>(n));
+    EXPECT_TRUE(o.clean()) << describe(o);
+    EXPECT_EQ(m.read<int>(y, n), std::vector<int>(n, 1));
+}
+
 TEST(Api, SampledBlocks) {
     Machine m;
     ASSERT_TRUE(m.load_ptx(kCopy)) << m.error;

@@ -178,6 +178,21 @@ extern "C" __global__ void k(float* y, int n, S s) {
     EXPECT_EQ(o.printed, "hi 0  4.00 abc 12345678901%\nhi 1  9.00 abc 12345678901%\n");
 }
 
+// printf ends the launch where it exceeds its limit, and keeps what was printed before.
+TEST(Kernels, PrintfFlood) {
+    NEED_TOOLKIT();
+    Machine m;
+    ASSERT_TRUE(m.load_cuda(R"(extern "C" __device__ int printf(const char*, ...);
+    extern "C" __global__ void k() { for (;;) printf("line %d\n", threadIdx.x); })"))
+        << m.error;
+    m.options.max_printf_bytes = 1000;
+    const Outcome o = m.run("k", {1}, {32}, 0);
+    ASSERT_EQ(o.faults.size(), 1u) << describe(o);
+    EXPECT_EQ(o.faults[0].rule, "printf-limit");
+    EXPECT_LE(o.printed.size(), 1000u);
+    EXPECT_GT(o.printed.size(), 900u);
+}
+
 TEST(Kernels, SameOutcomeTwice) {
     NEED_TOOLKIT();
     Machine m;
