@@ -163,7 +163,7 @@ struct Block {
     bool started_for_waiting = false;
     bool waiting = false;           // found to wait for another block
     bool waited_for_start = false;  // ... and a block was started because of it
-    std::uint64_t waiting_since = 0;
+    std::uint64_t generation = 0;   // of the launch's memory, when it last began to run (Scheduler::run)
 };
 
 struct InstrCounters {

@@ -282,14 +282,15 @@ void Scheduler::run() {
         bool ran = false;
         for (std::size_t i = 0; i < resident_.size() && !launch.stopped;) {
             Block& block = *resident_[i];
-            if (block.waiting) {
-                if (block.waiting_since == generation) {
-                    ++i;
-                    continue;
-                }
+            if (block.generation != generation) {
+                // Another block has changed memory: who waits, or was about to be found waiting, looks again.
+                block.generation = generation;
                 block.waiting = false;
                 block.idle = 0;
                 for (const auto& w : block.warps) w->stuck = false;
+            } else if (block.waiting) {
+                ++i;
+                continue;
             }
             ran = true;
             launch.switches += 1;
@@ -299,7 +300,7 @@ void Scheduler::run() {
             while (!cooperative && progress == Progress::running && !launch.stopped)
                 progress = run_round(block);
             if (block.writes != before) {
-                generation += 1;
+                block.generation = ++generation;
                 if (block.waited_for_start && !cooperative && !launch.stopped) {
                     // It went on only because of a block that was started meanwhile.
                     for (const auto& w : block.warps)
@@ -317,10 +318,7 @@ void Scheduler::run() {
                 retire(i);
                 continue;
             }
-            if (progress == Progress::waiting) {
-                wait(block);
-                block.waiting_since = generation;
-            }
+            if (progress == Progress::waiting) wait(block);
             ++i;
         }
         if (launch.stopped) break;
