@@ -31,7 +31,8 @@ const char* hint_of(const std::string& rule) {
     static const std::map<std::string, const char*> hints{
         {"shared-race", "put __syncthreads() (or __syncwarp() within a warp) between the two accesses"},
         {"global-race",
-         "use an atomic, or let each element have one writer; kernels in the plan run in order"},
+         "use an atomic, or let each element have one writer; kernels in the plan run in order; a flag needs "
+         "__threadfence() before it is set and after it is read"},
         {"divergent-barrier",
          "move the barrier out of the branch, so that every thread of the block reaches it"},
         {"inter-block-wait",
