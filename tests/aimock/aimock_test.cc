@@ -1,7 +1,6 @@
 // Both protocols against aimock: an endpoint written by somebody else, with its own idea of the wire forms.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include "harness/authors/replay.h"
 #include "harness/core/files.h"
 #include "tests/aimock/aimock_server.h"
+#include "tests/support/temp_folder.h"
 
 namespace kernelwright {
 namespace {
@@ -174,9 +174,8 @@ TEST_P(Aimock, AnswersAProbe) {
 }
 
 TEST_P(Aimock, RecordsAndReplaysTheSameConversation) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "kw-aimock-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    const std::string file = pattern + "/talk.jsonl";
+    const TempFolder folder;
+    const std::string file = (folder.path() / "talk.jsonl").string();
     auto recorder =
         Recorder::open(std::move(author_), file, {"aimock's fixtures", "none", "test-model"}).value();
     std::vector<Reply> said;
@@ -188,7 +187,6 @@ TEST_P(Aimock, RecordsAndReplaysTheSameConversation) {
     auto replay = ReplayAuthor::open(file).value();
     for (const Reply& reply : said) EXPECT_EQ(to_json(replay->ask(Prompt{})), to_json(reply));
     EXPECT_EQ(replay->ask(Prompt{}).outcome, Outcome::exhausted);
-    std::filesystem::remove_all(pattern);
 }
 
 INSTANTIATE_TEST_SUITE_P(Protocols, Aimock, ::testing::Values("openai", "anthropic"),

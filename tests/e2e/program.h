@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "harness/core/json.h"
+#include "tests/support/temp_folder.h"
 
 namespace kernelwright::e2e {
 
@@ -32,24 +33,7 @@ inline std::string slurp(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// A folder of this test's own, removed at the end.
-class Scratch {
-  public:
-    Scratch() {
-        std::string name = (std::filesystem::temp_directory_path() / "kernelwright-test-XXXXXX").string();
-        path_ = ::mkdtemp(name.data());
-    }
-    ~Scratch() {
-        std::error_code ec;
-        std::filesystem::remove_all(path_, ec);
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
+using Scratch = TempFolder;
 
 inline std::string quoted(const std::string& text) {
     std::string out = "'";

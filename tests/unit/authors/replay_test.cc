@@ -1,12 +1,12 @@
 #include "harness/authors/replay.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
 
 #include "harness/authors/factory.h"
+#include "tests/support/temp_folder.h"
 #include "tests/unit/authors/author_fixture.h"
 
 namespace kernelwright {
@@ -17,20 +17,14 @@ const std::string header = R"({"schema":"kernelwright.replay/1","origin":"by han
 
 class Replay : public ::testing::Test {
   protected:
-    void SetUp() override {
-        std::string pattern = (std::filesystem::temp_directory_path() / "kw-replay-XXXXXX").string();
-        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
-        file_ = folder_ / "talk.jsonl";
-    }
-    void TearDown() override { std::filesystem::remove_all(folder_); }
     void write(const std::string& text) const { std::ofstream(file_, std::ios::binary) << text; }
     std::string content() const {
         std::ostringstream text;
         text << std::ifstream(file_, std::ios::binary).rdbuf();
         return text.str();
     }
-    std::filesystem::path folder_, file_;
+    TempFolder temp_;
+    const std::filesystem::path folder_ = temp_.path(), file_ = folder_ / "talk.jsonl";
 };
 
 // Answers from a list; what is not an answer is among them.

@@ -7,6 +7,7 @@
 
 #include "harness/compile/nvrtc_compiler.h"
 #include "harness/core/files.h"
+#include "tests/support/temp_folder.h"
 
 namespace kernelwright {
 namespace {
@@ -29,14 +30,6 @@ std::string describe(const CompileOutcome& outcome) {
 
 class Compile : public testing::Test {
   protected:
-    Compile() {
-        std::string form = (fs::temp_directory_path() / "kwcompileXXXXXX").string();
-        folder_ = ::mkdtemp(form.data());
-    }
-    ~Compile() override {
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
-    }
     static CompilerConfig uncached() {
         CompilerConfig config;
         config.cache_folder = fs::path();
@@ -61,7 +54,8 @@ class Compile : public testing::Test {
         return out;
     }
 
-    fs::path folder_;
+    TempFolder temp_;
+    const fs::path folder_ = temp_.path();
 };
 
 TEST_F(Compile, MakesPtxMachineCodeAndFacts) {

@@ -1,6 +1,5 @@
 // The pure parts: log, PTX lines, machine code, cache form, requests, the search for NVRTC.
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <cstring>
 #include <fstream>
@@ -13,6 +12,7 @@
 #include "harness/compile/nvrtc_log.h"
 #include "harness/compile/ptx_lines.h"
 #include "harness/compile/stub_headers.h"
+#include "tests/support/temp_folder.h"
 
 namespace kernelwright {
 namespace {
@@ -154,11 +154,10 @@ TEST(Cubin, BearsAnyBytes) {
 }
 
 TEST(BuildCacheTest, KeepsWhatWasUsedLast) {
-    std::string form = (fs::temp_directory_path() / "kwcacheXXXXXX").string();
-    const fs::path folder = ::mkdtemp(form.data());
+    const TempFolder folder;
     Build build;
     build.ptx = std::string(100'000, 'p');
-    const BuildCache cache(folder, 450'000);
+    const BuildCache cache(folder.path(), 450'000);
     const auto key = [](int i) { return std::string(62, 'a') + std::to_string(10 + i); };
     for (int i = 0; i < 6; ++i) {
         cache.store(key(i), build);
@@ -172,7 +171,6 @@ TEST(BuildCacheTest, KeepsWhatWasUsedLast) {
     EXPECT_TRUE(cache.find(key(5)));
     EXPECT_FALSE(cache.find(key(1)));
     EXPECT_FALSE(cache.find(key(2)));
-    fs::remove_all(folder);
 }
 
 TEST(BuildCacheTest, AnyChangedByteIsNoticed) {
@@ -224,14 +222,6 @@ TEST(Requests, OnlyThreeOptionsAreAllowed) {
 // A machine that exists only in a temporary folder.
 class Search : public testing::Test {
   protected:
-    Search() {
-        std::string form = (fs::temp_directory_path() / "kwnvrtcXXXXXX").string();
-        root_ = ::mkdtemp(form.data());
-    }
-    ~Search() override {
-        std::error_code ignored;
-        fs::remove_all(root_, ignored);
-    }
     void file(const std::string& path) const {
         fs::create_directories((root_ / path).parent_path());
         std::ofstream(root_ / path) << "";
@@ -249,7 +239,8 @@ class Search : public testing::Test {
             return it == variables.end() ? std::nullopt : std::optional<std::string>(it->second);
         });
     }
-    fs::path root_;
+    TempFolder temp_;
+    const fs::path root_ = temp_.path();
 };
 
 TEST_F(Search, TakesTheNamedToolkit) {

@@ -13,6 +13,7 @@
 #include "harness/sandbox/landlock.h"
 #include "harness/sandbox/worker_protocol.h"
 #include "harness/sandbox/worker_session.h"
+#include "tests/support/temp_folder.h"
 
 namespace kernelwright {
 namespace {
@@ -20,18 +21,8 @@ namespace {
 using std::chrono::milliseconds;
 namespace fs = std::filesystem;
 
-// A folder of its own for each test, gone afterwards.
 class Workers : public testing::Test {
   protected:
-    Workers() {
-        std::string form = (fs::temp_directory_path() / "kwsandboxXXXXXX").string();
-        folder_ = ::mkdtemp(form.data());
-    }
-    ~Workers() override {
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
-    }
-
     WorkerStart start(const std::string& kind) const {
         WorkerStart out;
         out.kind = kind;
@@ -59,7 +50,8 @@ class Workers : public testing::Test {
         return answer ? WorkerFailure{} : answer.error();
     }
 
-    fs::path folder_;
+    TempFolder temp_;
+    const fs::path folder_ = temp_.path();
 };
 
 TEST_F(Workers, AnswerOneJobAfterTheOther) {
