@@ -14,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -31,8 +32,6 @@ Error system_error(const std::string& what, int code) {
 
 milliseconds to_ms(const timeval& time) { return milliseconds(time.tv_sec * 1000 + time.tv_usec / 1000); }
 
-int open_pid_descriptor(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
-
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
     std::vector<char*> out;
     out.reserve(strings.size() + 1);
@@ -43,6 +42,35 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 
 int poll_ms(milliseconds left) {
     return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000));
+}
+
+// A small file of /proc; empty where there is none.
+template <std::size_t N>
+bool read_proc(const std::string& path, std::array<char, N>& text) {
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const ssize_t n = fd ? ::read(fd.get(), text.data(), text.size() - 1) : -1;
+    text[n > 0 ? static_cast<std::size_t>(n) : 0] = '\0';
+    return n > 0;
+}
+
+// Resident bytes of a process and of those below it. Pages that they share count for each of them.
+std::uint64_t resident_of_tree(pid_t pid, int depth) {
+    constexpr int deepest = 16;
+    std::uint64_t bytes = 0;
+    std::array<char, 128> text;
+    unsigned long long total = 0, resident = 0;
+    if (read_proc(fmt::format("/proc/{}/statm", pid), text) &&
+        std::sscanf(text.data(), "%llu %llu", &total, &resident) == 2) {
+        bytes = resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    }
+    std::array<char, 4096> children;
+    if (depth == deepest || !read_proc(fmt::format("/proc/{0}/task/{0}/children", pid), children))
+        return bytes;
+    for (const std::string& child : split(children.data(), ' ')) {
+        if (const int number = std::atoi(child.c_str()); number > 0)
+            bytes += resident_of_tree(number, depth + 1);
+    }
+    return bytes;
 }
 
 // posix_spawn's two attribute objects, destroyed with their owner.
@@ -187,16 +215,7 @@ Result<ChildProcess> ChildProcess::spawn(const SpawnRequest& request) {
     return child;
 }
 
-std::uint64_t ChildProcess::resident_memory() const {
-    if (!running()) return 0;
-    const std::string path = fmt::format("/proc/{}/statm", pid_);
-    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    std::array<char, 128> text{};
-    if (!fd || ::read(fd.get(), text.data(), text.size() - 1) <= 0) return 0;
-    unsigned long long total = 0, resident = 0;
-    if (std::sscanf(text.data(), "%llu %llu", &total, &resident) != 2) return 0;
-    return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
+std::uint64_t ChildProcess::resident_memory() const { return running() ? resident_of_tree(pid_, 0) : 0; }
 
 void ChildProcess::kill_group() {
     if (!running()) return;
@@ -290,7 +309,12 @@ Result<ProcessResult> SystemProcessRunner::run(const ProcessSpec& spec) {
             left = std::min(left, milliseconds(20));
         }
         if (!ended && (result.timed_out || result.out_of_memory)) {
-            result.end = child->finish();
+            std::optional<ProcessEnd> end;
+            if (spec.grace.count() > 0) {
+                ::kill(child->pid(), SIGTERM);
+                end = child->wait(spec.grace);
+            }
+            result.end = end ? *end : child->finish();
             ended = true;
             stop_reading = now + milliseconds(200);
             continue;
@@ -322,6 +346,8 @@ Result<ProcessResult> SystemProcessRunner::run(const ProcessSpec& spec) {
     if (!ended) result.end = child->finish();
     return result;
 }
+
+int open_pid_descriptor(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
 std::string find_program(const std::string& name, const std::string& search_path) {
     if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";

@@ -83,7 +83,8 @@ class ChildProcess {
     bool running() const { return pid_ > 0; }
     pid_t pid() const { return pid_; }
     int pid_descriptor() const { return pid_descriptor_.get(); }  // becomes readable when the child ends
-    std::uint64_t resident_memory() const;                        // bytes now; 0: unknown
+    // Bytes now, with those of the processes that it started and that they started; 0: unknown.
+    std::uint64_t resident_memory() const;
     void kill_group();
     // Waits at most `limit`; nullopt: still running.
     std::optional<ProcessEnd> wait(std::chrono::milliseconds limit);
@@ -103,6 +104,8 @@ struct ProcessSpec {
     std::size_t output_limit = 1 << 20;  // of each stream; what comes after is read and thrown away
     std::chrono::milliseconds wall_limit{60'000};
     std::uint64_t memory_limit = 0;  // resident bytes, watched from outside; 0: none
+    // A child that looks after others is asked to end them (SIGTERM) this long before its group is killed.
+    std::chrono::milliseconds grace{0};
     // Extra descriptors for the child, from 3 upwards.
     std::vector<int> extra_descriptors;
 };
@@ -140,6 +143,9 @@ class BlockPipeSignal {
 };
 
 void set_non_blocking(int fd);
+
+// A descriptor that becomes readable when the process ends; -1: none.
+int open_pid_descriptor(pid_t pid);
 
 // The program found on `search_path` (PATH's form), or the path itself when the name holds a slash; "" when
 // none.

@@ -66,4 +66,44 @@ int line_of(std::string_view text, std::size_t offset) {
                    '\n'));
 }
 
+std::size_t utf8_length(std::string_view s, std::size_t i) {
+    const auto byte = [&](std::size_t k) { return k < s.size() ? static_cast<unsigned char>(s[k]) : 0U; };
+    const unsigned first = byte(i);
+    const auto tail = [&](std::size_t k, unsigned low = 0x80, unsigned high = 0xbf) {
+        return byte(k) >= low && byte(k) <= high;
+    };
+    if (first < 0x80) return 1;
+    if (first >= 0xc2 && first <= 0xdf) return tail(i + 1) ? 2 : 0;
+    if (first >= 0xe0 && first <= 0xef) {
+        const unsigned low = first == 0xe0 ? 0xa0 : 0x80, high = first == 0xed ? 0x9f : 0xbf;
+        return tail(i + 1, low, high) && tail(i + 2) ? 3 : 0;
+    }
+    if (first >= 0xf0 && first <= 0xf4) {
+        const unsigned low = first == 0xf0 ? 0x90 : 0x80, high = first == 0xf4 ? 0x8f : 0xbf;
+        return tail(i + 1, low, high) && tail(i + 2) && tail(i + 3) ? 4 : 0;
+    }
+    return 0;
+}
+
+std::string printable(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size();) {
+        const std::size_t length = utf8_length(text, i);
+        const std::string_view character = text.substr(i, length);
+        const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(character[k]); };
+        if (length == 1) {
+            out += byte(0) < 0x20 || byte(0) == 0x7f ? ' ' : character[0];
+        } else if (length == 0 || (byte(0) == 0xc2 && byte(1) < 0xa0) ||  // U+0080 .. U+009F
+                   (length == 3 && byte(0) == 0xe2 &&
+                    ((byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae) ||    // U+2028 .. U+202E
+                     (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9)))) {  // U+2066 .. U+2069
+            out += '?';
+        } else {
+            out += character;
+        }
+        i += std::max<std::size_t>(length, 1);
+    }
+    return out;
+}
+
 }  // namespace kernelwright

@@ -274,6 +274,71 @@ std::string quote_value(std::string_view value, int depth) {
     return out + closing;
 }
 
+// ---- indentation ----------------------------------------------------------------------------------------
+
+struct Misplaced {
+    int index = 0;  // of the line
+    bool tab = false;
+    std::string hint;
+};
+
+std::size_t indentation(std::string_view line) { return std::min(line.find_first_not_of(' '), line.size()); }
+
+bool is_blank_line(std::string_view line) {
+    const std::string_view words = trim(line);
+    return words.empty() || words[0] == '#';
+}
+
+// The columns in which an entry may begin: that of an earlier line which is still open, also behind its dash.
+std::vector<std::size_t> open_columns(const std::vector<std::string>& lines, int index) {
+    std::vector<std::size_t> columns;
+    std::size_t least = std::string::npos;
+    for (int i = index - 1; i >= 0; --i) {
+        std::string_view line = lines[static_cast<std::size_t>(i)];
+        if (is_blank_line(line)) continue;
+        std::size_t column = indentation(line);
+        if (column >= least) continue;
+        least = column;
+        columns.push_back(column);
+        while (line.substr(column).starts_with("- ")) {
+            column = std::min(line.find_first_not_of(' ', column + 1), line.size());
+            columns.push_back(column);
+        }
+    }
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    return columns;
+}
+
+// A line up to `last` that is indented with a tab, or one at `last` or just before that begins in a column of
+// its own.
+std::optional<Misplaced> misplaced_line(const std::vector<std::string>& lines, int last) {
+    for (int i = 0; i <= last; ++i) {
+        const std::string& line = lines[static_cast<std::size_t>(i)];
+        const std::size_t first = line.find_first_not_of(" \t");
+        if (first != std::string::npos && line.find('\t') < first)
+            return Misplaced{i, true, "the line is indented with a tab; YAML takes blanks only"};
+    }
+    for (int i = last; i > 0 && i >= last - 1; --i) {
+        const std::string& line = lines[static_cast<std::size_t>(i)];
+        int before = i - 1;
+        while (before >= 0 && is_blank_line(lines[static_cast<std::size_t>(before)])) --before;
+        if (before < 0 || is_blank_line(line)) continue;
+        const std::size_t column = indentation(line);
+        const std::string_view above = trim(lines[static_cast<std::size_t>(before)]);
+        const std::vector<std::size_t> open = open_columns(lines, i);
+        if (std::find(open.begin(), open.end(), column) != open.end()) continue;
+        if (column > open.back() && (above.ends_with(":") || above.ends_with("-"))) continue;
+        std::string list;
+        for (const std::size_t c : open) list += (list.empty() ? "" : " or ") + std::to_string(c);
+        return Misplaced{i, false,
+                         fmt::format("the line is indented by {} blanks; an entry here needs {}, as those "
+                                     "that it belongs to",
+                                     column, list)};
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 // ---- nodes ----------------------------------------------------------------------------------------------
@@ -402,6 +467,14 @@ Result<YamlDocument> YamlDocument::parse(std::string_view block, std::string fil
         // a list that is torn is often noticed only where the next key begins.
         const int reported = failure->error.line - first_line;
         const int last = std::min(reported, static_cast<int>(document.lines_.size()) - 1);
+        const auto misplaced = misplaced_line(document.lines_, last);
+        const auto blame = [&] {
+            failure->error.line = first_line + misplaced->index;
+            failure->error.column = 0;
+            failure->error.hint = misplaced->hint;
+            return failure->error;
+        };
+        if (misplaced && misplaced->tab) return blame();
         for (int i = last; i >= 0 && i > last - 8; --i) {
             const std::string fixed = document.quoted_line(first_line + i);
             if (fixed.empty()) continue;
@@ -416,6 +489,7 @@ Result<YamlDocument> YamlDocument::parse(std::string_view block, std::string fil
                 return failure->error;
             }
         }
+        if (misplaced) return blame();
         failure->error.hint =
             "quote values that hold `: `, ` #`, a bracket, or begin with one of & * ! | > % @ `";
         return failure->error;
@@ -480,30 +554,6 @@ std::optional<Error> YamlDocument::unknown_key(const YamlNode& map, const std::s
 }
 
 // ---- text or not ----------------------------------------------------------------------------------------
-
-namespace {
-
-// Bytes of the well-formed UTF-8 sequence at `i`; 0 when there is none (RFC 3629, table of section 4).
-std::size_t utf8_length(std::string_view s, std::size_t i) {
-    const auto byte = [&](std::size_t k) { return k < s.size() ? static_cast<unsigned char>(s[k]) : 0U; };
-    const unsigned first = byte(i);
-    const auto tail = [&](std::size_t k, unsigned low = 0x80, unsigned high = 0xbf) {
-        return byte(k) >= low && byte(k) <= high;
-    };
-    if (first < 0x80) return 1;
-    if (first >= 0xc2 && first <= 0xdf) return tail(i + 1) ? 2 : 0;
-    if (first >= 0xe0 && first <= 0xef) {
-        const unsigned low = first == 0xe0 ? 0xa0 : 0x80, high = first == 0xed ? 0x9f : 0xbf;
-        return tail(i + 1, low, high) && tail(i + 2) ? 3 : 0;
-    }
-    if (first >= 0xf0 && first <= 0xf4) {
-        const unsigned low = first == 0xf0 ? 0x90 : 0x80, high = first == 0xf4 ? 0x8f : 0xbf;
-        return tail(i + 1, low, high) && tail(i + 2) && tail(i + 3) ? 4 : 0;
-    }
-    return 0;
-}
-
-}  // namespace
 
 std::string one_line(std::string text, std::size_t limit) {
     std::replace_if(

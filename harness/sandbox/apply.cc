@@ -1,5 +1,4 @@
 // Puts the layers of a policy on the calling process; see policy.h for the order and why.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/capability.h>
 #include <sched.h>
@@ -11,10 +10,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 
-#include "harness/core/process.h"
 #include "harness/sandbox/landlock.h"
+#include "harness/sandbox/namespaces.h"
 #include "harness/sandbox/policy.h"
 #include "harness/sandbox/seccomp_filter.h"
 
@@ -48,27 +46,15 @@ SandboxLayer apply_limits(const SandboxPolicy& policy) {
     return {"limits", true, ""};
 }
 
-bool write_small(const char* path, std::string_view text) {
-    const UniqueFd fd(::open(path, O_WRONLY | O_CLOEXEC));
-    return fd && ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
-}
-
-// A user name space makes the other ones possible for an ordinary user, and strips root of its powers over
-// the host.
 SandboxLayer apply_namespaces(const SandboxPolicy& policy) {
-    const auto uid = ::geteuid();
-    const auto gid = ::getegid();
-    constexpr int others = CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
-    if (::unshare(CLONE_NEWUSER | others) == 0) {
-        write_small("/proc/self/setgroups", "deny");
-        write_small("/proc/self/uid_map", fmt::format("{} {} 1\n", uid, uid));
-        write_small("/proc/self/gid_map", fmt::format("{} {} 1\n", gid, gid));
+    constexpr int kinds = CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+    if (enter_namespaces(kinds)) {
         // Outside a name space of its own the limit would count every process of the user.
         set_limit(RLIMIT_NPROC, policy.processes);
         return {"namespaces", true, "user, network, IPC, host name"};
     }
     const int refused = errno;
-    if (::unshare(others) == 0) return {"namespaces", true, "network, IPC, host name"};
+    if (::unshare(kinds) == 0) return {"namespaces", true, "network, IPC, host name"};
     return {"namespaces", false, fmt::format("unshare: {}", std::strerror(refused))};
 }
 

@@ -1,6 +1,7 @@
 #include "harness/sandbox/command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -76,6 +77,20 @@ std::vector<fs::path> command_read_only(const std::string& program) {
     return out;
 }
 
+std::string command_search_path(const std::string& path) {
+    std::vector<std::string> folders;
+    const auto add = [&](const std::string& folder) {
+        const fs::path normal = fs::path(folder).lexically_normal();
+        const fs::path last = normal.has_filename() ? normal.filename() : normal.parent_path().filename();
+        if (!folder.empty() && last != "shims" &&
+            std::find(folders.begin(), folders.end(), folder) == folders.end())
+            folders.push_back(folder);
+    };
+    for (const std::string& folder : split(path, ':')) add(folder);
+    for (const std::string& folder : split(default_search_path, ':')) add(folder);
+    return fmt::format("{}", fmt::join(folders, ":"));
+}
+
 Result<CommandOutcome> run_command(const SandboxedCommand& command, ProcessRunner& runner) {
     std::error_code failed;
     const fs::path directory = fs::canonical(command.working_directory, failed);
@@ -83,7 +98,7 @@ Result<CommandOutcome> run_command(const SandboxedCommand& command, ProcessRunne
         return Error{"the command's working directory does not exist", command.working_directory.string()};
     }
     std::vector<std::string> arguments = command.arguments;
-    const std::string search_path = environment_or("PATH", default_search_path);
+    const std::string search_path = command_search_path(environment_or("PATH", ""));
     std::vector<fs::path> read_only = command.read_only;
     const auto add_program = [&](const std::string& program) {
         for (auto& path : command_read_only(program)) read_only.push_back(std::move(path));
@@ -136,6 +151,7 @@ Result<CommandOutcome> run_command(const SandboxedCommand& command, ProcessRunne
     spec.input = command.input;
     spec.output_limit = command.output_limit;
     spec.wall_limit = command.wall_limit;
+    spec.grace = std::chrono::seconds(2);
     spec.memory_limit = command.memory_limit;
     spec.extra_descriptors = {jobs->read.get(), answers->write.get(), lifeline->read.get()};
     auto process = runner.run(spec);

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/sandbox/supervise.h"
 #include "harness/sandbox/worker_protocol.h"
 
 namespace kernelwright {
@@ -58,7 +58,7 @@ class Idle final : public WorkerHandler {
 };
 
 // The built-in kind that becomes an outside command once the sandbox has closed.
-[[noreturn]] void become_command(const Json& configuration, const SandboxReport& report) {
+void become_command(const Json& configuration, const SandboxPolicy& policy) {
     std::vector<std::string> arguments, environment;
     std::string directory;
     try {
@@ -73,20 +73,23 @@ class Idle final : public WorkerHandler {
     for (std::string& s : environment) envp.push_back(s.data());
     argv.push_back(nullptr);
     envp.push_back(nullptr);
+    ::signal(SIGPIPE, SIG_DFL);
+    const auto report = apply_sandbox(policy);
+    if (!report) refuse(report.error());
     if (::chdir(directory.c_str()) != 0) {
         refuse(Error{fmt::format("cannot enter {}: {}", directory, std::strerror(errno))});
     }
-    (void)write_message(worker_answer_fd, Message{Json{{"layers", to_json(report)}}, {}});
+    (void)write_message(worker_answer_fd, Message{Json{{"layers", to_json(*report)}}, {}});
     ::close(worker_job_fd);
     ::fcntl(worker_answer_fd, F_SETFD, FD_CLOEXEC);
     ::execve(argv[0], argv.data(), envp.data());
     refuse(Error{fmt::format("cannot start `{}`: {}", argv[0], std::strerror(errno))});
-    leave(worker_setup_status);
 }
 
 int run_worker(const std::string& kind, const WorkerTable& table) {
     ::signal(SIGPIPE, SIG_IGN);
-    tie_to_parent();
+    const bool outside = kind == command_worker_kind;
+    if (!outside) tie_to_parent();  // the supervisor of a command watches by itself
     auto first = read_message(worker_job_fd);
     if (!first || !*first) leave(worker_protocol_status);
     const Json& header = (*first)->header;
@@ -95,23 +98,21 @@ int run_worker(const std::string& kind, const WorkerTable& table) {
     if (!policy) refuse(policy.error());
     const Json& configuration = header.at("configuration");
 
+    if (outside) {
+        supervise(worker_lifeline_fd, policy->mode != SandboxMode::off,
+                  [&] { become_command(configuration, *policy); });
+    }
     std::unique_ptr<WorkerHandler> handler;
     if (kind == probe_worker_kind) {
         handler = std::make_unique<Idle>();
-    } else if (kind != command_worker_kind) {
+    } else {
         const auto entry = table.find(kind);
         if (entry == table.end()) refuse(Error{fmt::format("this program has no worker of kind `{}`", kind)});
         handler = entry->second();
         if (const Status ready = handler->prepare(configuration); !ready) refuse(ready.error());
-    } else {
-        // Here the starting thread waits for the command, so its death is the parent's; the command may close
-        // the lifeline's descriptor.
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        ::signal(SIGPIPE, SIG_DFL);
     }
     const auto report = apply_sandbox(*policy);
     if (!report) refuse(report.error());
-    if (!handler) become_command(configuration, *report);
     if (!write_message(worker_answer_fd, Message{Json{{"layers", to_json(*report)}}, {}})) {
         leave(worker_protocol_status);
     }

@@ -4,14 +4,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
 
 #include "harness/candidate/candidate.h"
+#include "harness/core/environment.h"
 #include "harness/core/files.h"
 #include "harness/core/npy.h"
+#include "harness/core/text.h"
 #include "harness/sandbox/command.h"
 #include "verifiers/gate/execution.h"
 
@@ -44,13 +47,59 @@ Error about(const Task& task, std::string message, std::string hint = {}) {
                  std::move(hint)};
 }
 
-std::string last_line(const std::string& text) {
-    const std::size_t end = text.find_last_not_of(" \n\r\t");
-    if (end == std::string::npos) return {};
-    const std::size_t start = text.rfind('\n', end);
-    return text
-        .substr(start == std::string::npos ? 0 : start + 1, end - (start == std::string::npos ? -1 : start))
-        .substr(0, 300);
+// The end of what a program said, on one line: a traceback's last lines say where it was and what went wrong.
+std::string last_words(const std::string& text) {
+    constexpr std::size_t most_lines = 6, most_bytes = 600;
+    std::vector<std::string> lines;
+    for (const std::string& line : split(text, '\n')) {
+        if (const std::string_view words = trim(line); !words.empty()) lines.emplace_back(words);
+    }
+    std::string out;
+    for (std::size_t i = lines.size(); i-- > 0 && lines.size() - i <= most_lines;) {
+        const std::string longer = out.empty() ? lines[i] : lines[i] + " | " + out;
+        if (longer.size() > most_bytes) {
+            if (out.empty()) out = "..." + longer.substr(longer.size() - most_bytes);
+            break;
+        }
+        out = longer;
+    }
+    return printable(out);
+}
+
+constexpr const char* seconds_variable = "KERNELWRIGHT_REFERENCE_SECONDS";
+
+// How long one call of a page's command may take.
+Result<std::chrono::seconds> command_limit() {
+    const auto set = read_environment(seconds_variable);
+    if (!set) return std::chrono::duration_cast<std::chrono::seconds>(SandboxedCommand{}.wall_limit);
+    int value = 0;
+    const auto [end, ec] = std::from_chars(set->data(), set->data() + set->size(), value);
+    if (ec != std::errc() || end != set->data() + set->size() || value < 1 || value > 86400) {
+        return Error{fmt::format("{}={}: it is a number of seconds, 1 to 86400", seconds_variable, *set)};
+    }
+    return std::chrono::seconds(value);
+}
+
+Error command_failed(const Task& task, const ProcessResult& process, std::chrono::seconds limit) {
+    std::string what = "ended with " + process.end.str();
+    std::string hint;
+    if (process.timed_out) {
+        what = fmt::format("did not end within {} s", limit.count());
+        hint =
+            fmt::format("make it faster, take smaller shapes, or set {} to more seconds", seconds_variable);
+    } else if (process.out_of_memory) {
+        what = "took too much memory";
+    } else if (process.error_output.find("Permission denied") != std::string::npos ||
+               process.error_output.find("No module named") != std::string::npos || process.end.code == 126 ||
+               process.end.code == 127) {
+        hint =
+            "it sees the system's programs, its own installation and the folders of "
+            "KERNELWRIGHT_SANDBOX_READ; docs/sandbox.md";
+    }
+    const std::string said = last_words(process.error_output);
+    return about(task,
+                 fmt::format("`{}` {}{}", task.reference_command, what, said.empty() ? "" : ": " + said),
+                 std::move(hint));
 }
 
 Result<std::vector<Tensor>> run_command_once(const Task& task, const SymbolValues& symbols,
@@ -65,7 +114,10 @@ Result<std::vector<Tensor>> run_command_once(const Task& task, const SymbolValue
     if (const Status written = write_file_atomic(folder.path() / "symbols.json", Json(symbols).dump());
         !written)
         return written.error();
+    const auto limit = command_limit();
+    if (!limit) return limit.error();
     SandboxedCommand command;
+    command.wall_limit = *limit;
     command.shell = task.reference_command;
     command.working_directory = folder.path();
     // A script named in the command lies beside the page.
@@ -86,17 +138,14 @@ Result<std::vector<Tensor>> run_command_once(const Task& task, const SymbolValue
     const auto outcome = run_command(command);
     if (!outcome) return outcome.error();
     const ProcessResult& process = outcome->process;
-    if (!process.ok()) {
-        const std::string said = last_line(process.error_output);
-        return about(task, fmt::format("`{}` {}{}", task.reference_command,
-                                       process.timed_out       ? "took too long"
-                                       : process.out_of_memory ? "took too much memory"
-                                                               : "ended with " + process.end.str(),
-                                       said.empty() ? "" : ": " + said));
-    }
+    if (!process.ok()) return command_failed(task, process, *limit);
     std::vector<Tensor> outputs;
     for (const TensorSpec& spec : task.outputs) {
         const std::string name = spec.name + ".npy";
+        // A link could lead to a file that the sandbox kept from the program.
+        if (fs::is_symlink(fs::symlink_status(folder.path() / name, ec)))
+            return about(task,
+                         fmt::format("`{}` made {} a link; it must be a file", task.reference_command, name));
         const auto bytes = read_file(folder.path() / name, std::uintmax_t{1} << 31);
         if (!bytes)
             return about(task, fmt::format("`{}` wrote no {}", task.reference_command, name),

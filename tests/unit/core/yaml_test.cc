@@ -176,5 +176,27 @@ TEST(Yaml, Soup) {
     }
 }
 
+// An entry in a column of its own, or a tab: the line and the columns that would do.
+TEST(Yaml, IndentationIsExplained) {
+    const struct {
+        const char* text;
+        const char* says;
+    } cases[] = {
+        {"a:\n  - name: k\n     grid: [1]\n", "f:3: "},
+        {"a:\n  - name: k\n     grid: [1]\n", "indented by 5 blanks; an entry here needs 0 or 2 or 4"},
+        {"a:\n    b: 1\n  c: 2\n", "f:3: "},
+        {"a:\n    b: 1\n  c: 2\n", "indented by 2 blanks; an entry here needs 0 or 4"},
+        {"a:\n\tb: 1\n", "f:2: "},
+        {"a:\n\tb: 1\n", "indented with a tab"},
+        {"a: 1\n  b: 2\n", "indented by 2 blanks; an entry here needs 0"},
+        {"# c\na: [1, 2\n", "f:"},
+    };
+    for (const auto& c : cases) {
+        const std::string error = error_of(c.text);
+        EXPECT_NE(error.find(c.says), std::string::npos) << c.text << error;
+    }
+    EXPECT_EQ(error_of("a: [1, 2\n").find("indented"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace kernelwright

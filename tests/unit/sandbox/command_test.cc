@@ -1,15 +1,20 @@
 // Outside programs in the sandbox, and run_command against a process runner that only pretends.
 #include "harness/sandbox/command.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <thread>
 
 #include "harness/core/files.h"
 #include "harness/sandbox/landlock.h"
 #include "harness/sandbox/probe.h"
+#include "tests/support/temp_folder.h"
 
 namespace kernelwright {
 namespace {
@@ -19,16 +24,7 @@ using std::chrono::milliseconds;
 
 class Commands : public testing::Test {
   protected:
-    Commands() {
-        std::string form = (fs::temp_directory_path() / "kwcommandXXXXXX").string();
-        folder_ = ::mkdtemp(form.data());
-        work_ = folder_ / "work";
-        fs::create_directory(work_);
-    }
-    ~Commands() override {
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
-    }
+    Commands() { fs::create_directory(work_); }
     SandboxedCommand shell(const std::string& line) const {
         SandboxedCommand command;
         command.shell = line;
@@ -41,7 +37,8 @@ class Commands : public testing::Test {
         EXPECT_TRUE(outcome) << (outcome ? "" : outcome.error().str());
         return outcome ? std::move(*outcome) : CommandOutcome{};
     }
-    fs::path folder_, work_;
+    TempFolder temp_;
+    const fs::path folder_ = temp_.path(), work_ = folder_ / "work";
 };
 
 TEST_F(Commands, ReadAndWriteTheirFolder) {
@@ -121,6 +118,104 @@ TEST_F(Commands, EndAtTheirLimits) {
     const CommandOutcome outcome = run(command);
     EXPECT_EQ(outcome.process.output.size(), 100U);
     EXPECT_TRUE(outcome.process.output_truncated);
+}
+
+// How many processes have this word on their command line.
+int running(const std::string& word) {
+    int count = 0;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
+        std::ifstream file(entry.path() / "cmdline");
+        const std::string line{std::istreambuf_iterator<char>(file), {}};
+        if (line.find(word) != std::string::npos) ++count;
+    }
+    return count;
+}
+
+template <class Condition>
+bool soon(milliseconds limit, Condition holds) {
+    const auto until = std::chrono::steady_clock::now() + limit;
+    while (!holds()) {
+        if (std::chrono::steady_clock::now() > until) return false;
+        std::this_thread::sleep_for(milliseconds(5));
+    }
+    return true;
+}
+
+// Children, orphans and (where the sandbox lets it) a session of its own.
+std::string family(const std::string& seconds) {
+    return fmt::format("(sleep {0} & sleep {0} &); (setsid sleep {0} &); sleep {0} & sleep {0}", seconds);
+}
+
+TEST_F(Commands, DieWithTheirDriver) {
+    for (const SandboxMode mode : {SandboxMode::best_effort, SandboxMode::off}) {
+        const std::string seconds = fmt::format("4{}.{}", ::getpid(), static_cast<int>(mode) + 1);
+        const pid_t driver = ::fork();
+        if (driver == 0) {
+            SandboxedCommand command = shell(family(seconds));
+            command.mode = mode;
+            (void)run_command(command);
+            ::_exit(0);
+        }
+        const int whole = mode == SandboxMode::off ? 5 : 4;  // the sandbox denies setsid
+        // The shell's own command line holds the word too.
+        EXPECT_TRUE(soon(milliseconds(10'000), [&] { return running(seconds) > whole; })) << running(seconds);
+        ::kill(driver, SIGKILL);
+        EXPECT_TRUE(soon(milliseconds(1000), [&] { return running(seconds) == 0; }))
+            << to_string(mode) << ": " << running(seconds) << " left";
+        ::waitpid(driver, nullptr, 0);
+    }
+}
+
+TEST_F(Commands, LeaveNothingBehind) {
+    for (const SandboxMode mode : {SandboxMode::best_effort, SandboxMode::off}) {
+        const std::string seconds = fmt::format("4{}.{}", ::getpid(), static_cast<int>(mode) + 5);
+        // Given up at the limit.
+        SandboxedCommand command = shell(family(seconds));
+        command.mode = mode;
+        command.wall_limit = milliseconds(400);
+        EXPECT_TRUE(run(command).process.timed_out);
+        EXPECT_EQ(running(seconds), 0) << to_string(mode);
+        // Ended by itself.
+        command = shell("(setsid sleep " + seconds + " &) ; sleep " + seconds + " & exit 7");
+        command.mode = mode;
+        const ProcessResult ended = run(command).process;
+        EXPECT_EQ(ended.end.code, 7) << ended.error_output;
+        EXPECT_EQ(running(seconds), 0) << to_string(mode);
+    }
+}
+
+TEST_F(Commands, EndAsTheyEnded) {
+    for (const SandboxMode mode : {SandboxMode::best_effort, SandboxMode::off}) {
+        SandboxedCommand command = shell("kill -SEGV $$");
+        command.mode = mode;
+        EXPECT_NE(run(command).process.end.str().find("Segmentation fault"), std::string::npos);
+        command = shell("exec python3 -c 'import os; os.abort()' || kill -ABRT $$");
+        command.mode = mode;
+        EXPECT_EQ(run(command).process.end.code, SIGABRT);
+    }
+}
+
+TEST_F(Commands, CountTheirChildrensMemory) {
+    SandboxedCommand command = shell("tail /dev/zero & wait");
+    command.memory_limit = std::uint64_t{100} << 20;
+    EXPECT_TRUE(run(command).process.out_of_memory);
+}
+
+TEST_F(Commands, SkipTheShimsOfVersionManagers) {
+    EXPECT_EQ(command_search_path("/home/u/.pyenv/shims:/opt/x/bin::/home/u/.asdf/shims/:/bin"),
+              "/opt/x/bin:/bin:/usr/local/bin:/usr/bin");
+    fs::create_directory(folder_ / "shims");
+    std::ofstream(folder_ / "shims" / "kw-tool") << "#!/bin/sh\necho shim\n";
+    fs::create_directory(folder_ / "bin");
+    std::ofstream(folder_ / "bin" / "kw-tool") << "#!/bin/sh\necho tool\n";
+    for (const char* name : {"shims", "bin"})
+        fs::permissions(folder_ / name / "kw-tool", fs::perms::owner_all);
+    const std::string before = ::getenv("PATH");
+    ::setenv("PATH", ((folder_ / "shims").string() + ":" + (folder_ / "bin").string() + ":" + before).c_str(),
+             1);
+    EXPECT_EQ(run(shell("kw-tool")).process.output, "tool\n");
+    ::setenv("PATH", before.c_str(), 1);
 }
 
 TEST_F(Commands, DoNotMultiplyWithoutEnd) {
