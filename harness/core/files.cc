@@ -30,18 +30,6 @@ class Descriptor {
     int fd_;
 };
 
-bool write_all(int fd, std::string_view content) {
-    while (!content.empty()) {
-        const ssize_t n = ::write(fd, content.data(), content.size());
-        if (n < 0) {
-            if (errno == EINTR) continue;
-            return false;
-        }
-        content.remove_prefix(static_cast<std::size_t>(n));
-    }
-    return true;
-}
-
 }  // namespace
 
 Result<std::string> read_file(const std::filesystem::path& path, std::uintmax_t limit) {
@@ -70,6 +58,18 @@ Result<std::string> read_file(const std::filesystem::path& path, std::uintmax_t 
     return content;
 }
 
+bool write_all(int fd, std::string_view content) {
+    while (!content.empty()) {
+        const ssize_t n = ::write(fd, content.data(), content.size());
+        if (n < 0) {
+            if (errno == EINTR) continue;
+            return false;
+        }
+        content.remove_prefix(static_cast<std::size_t>(n));
+    }
+    return true;
+}
+
 Status write_file_atomic(const std::filesystem::path& path, std::string_view content) {
     const std::filesystem::path temporary = path.string() + fmt::format(".tmp{}", ::getpid());
     {
@@ -90,8 +90,10 @@ Status write_file_atomic(const std::filesystem::path& path, std::string_view con
 }
 
 Status append_line(const std::filesystem::path& path, std::string_view line) {
-    const Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-    if (!fd.valid()) return failure("append to", path);
+    const Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644));
+    struct stat info {};
+    if (!fd.valid() || ::fstat(fd.get(), &info) != 0) return failure("append to", path);
+    if (!S_ISREG(info.st_mode)) return Error{"not a regular file", path.string()};
     const std::string whole = std::string(line) + "\n";
     if (!write_all(fd.get(), whole) || ::fsync(fd.get()) != 0) return failure("append to", path);
     return Done{};

@@ -54,6 +54,10 @@ class Report {
     void write() {
         out_.heading(1, fmt::format("{}: run {}", run_.task, run_.id));
         facts();
+        if (run_.attempts.empty()) {
+            out_.paragraph("No attempt: the author has answered nothing yet, so there is nothing to report.");
+            return;
+        }
         out_.heading(2, "Attempts");
         out_.table(attempts_table(run_));
         out_.paragraph(
@@ -343,7 +347,8 @@ Table attempts_table(const Run& run) {
 }
 
 std::string run_summary(const Run& run, const std::string& winner_path, const std::string& next_command) {
-    std::string out = plain_table(attempts_table(run)) + "\n";
+    std::string out = run.attempts.empty() ? "no attempt: the author has answered nothing yet\n"
+                                           : plain_table(attempts_table(run)) + "\n";
     if (const Attempt* best = run.best()) {
         out += fmt::format("winner: attempt {}", best->number);
         if (const std::string time = time_text(*best); !time.empty()) out += ", " + time;

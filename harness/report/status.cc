@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "harness/core/text.h"
+
 namespace kernelwright::report {
 namespace {
 
@@ -18,16 +20,6 @@ bool is_set(const char* name) {
 std::size_t character_start(const std::string& text, std::size_t at) {
     while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) --at;
     return at;
-}
-
-// One line without what steers a terminal: a status may hold a model's words.
-std::string printable(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        out += byte < 0x20 || byte == 0x7f ? ' ' : c;
-    }
-    return out;
 }
 
 }  // namespace

@@ -2,21 +2,14 @@
 
 #include <algorithm>
 
+#include "harness/core/text.h"
+
 namespace kernelwright::report {
 namespace {
 
-std::string cell_text(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        out += byte < 0x20 || byte == 0x7f ? ' ' : c;
-    }
-    return out;
-}
-
 std::string markdown_cell(const std::string& text) {
     std::string out;
-    for (const char c : cell_text(text)) {
+    for (const char c : printable(text)) {
         if (c == '|' || c == '\\' || c == '`' || c == '*' || c == '_' || c == '<' || c == '[') out += '\\';
         out += c;
     }
@@ -46,7 +39,7 @@ std::string plain_table(const Table& table) {
     const auto put = [&](const std::vector<std::string>& row) {
         std::string line;
         for (std::size_t i = 0; i < row.size() && i < width.size(); ++i) {
-            const std::string text = cell_text(row[i]);
+            const std::string text = printable(row[i]);
             const std::string fill(width[i] - std::min(width[i], display_width(text)), ' ');
             if (i > 0) line += "  ";
             line += is_right(table, i) ? fill + text : text + fill;

@@ -119,6 +119,10 @@ record::Evaluation evaluation_of(const CheckReport& report, const std::vector<Pr
     out.shapes_checked = static_cast<int>(report.shapes_checked);
     out.cases_checked = static_cast<int>(report.cases_checked);
     out.depth = report.pass ? "tune shapes" : report.shapes_checked > 0 ? "check shapes" : "smallest shape";
+    const auto unverified = std::count_if(report.tune.begin(), report.tune.end(),
+                                          [](const TuneRun& run) { return !run.verified; });
+    if (report.pass && unverified > 0)
+        out.depth += fmt::format(" ({} of {} run but not verified)", unverified, report.tune.size());
     out.replay = report.replay;
     if (!report.pass || profiles.empty()) return out;
     record::TimeEstimate time;

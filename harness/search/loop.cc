@@ -178,7 +178,10 @@ class Search {
         return append("run.resumed", std::move(fields));
     }
 
-    static Ended broken_record(const Error& error) { return {"record", error.message, error, 3}; }
+    // What was stored cannot be had back: the record is a wrong input.
+    static Ended broken_record(const Error& error) { return {"record", error.message, error, 2}; }
+    // The record cannot be written.
+    static Ended unwritable(const Error& error) { return {"record", error.message, error, 3}; }
 
     SearchOutcome outcome(const Ended& ended) {
         // The event that says why is the last; a record that cannot be written has already said so.
@@ -212,14 +215,14 @@ class Search {
 
     Step<Done> put(Json& fields, const char* key, const std::string& text) {
         auto hash = parts_.run->put(text);
-        if (!hash) return broken_record(hash.error());
+        if (!hash) return unwritable(hash.error());
         fields[key] = *hash;
         return Done{};
     }
 
     Step<Done> append(const std::string& kind, Json fields) {
         if (meter_) fields["spent"] = meter_->to_json();
-        if (Status s = parts_.run->append(kind, std::move(fields)); !s) return broken_record(s.error());
+        if (Status s = parts_.run->append(kind, std::move(fields)); !s) return unwritable(s.error());
         if (auto loaded = load(); !loaded) return loaded;
         if (parts_.index != nullptr && (kind.starts_with("run.") || kind == "attempt.finished")) {
             if (Status s = parts_.index->update(run_); !s && !index_warned_) {
@@ -365,12 +368,13 @@ class Search {
         fields["error"] = reply.error.str();
         if (!is_answer(reply.outcome) && !reply.usage.reported) fields.erase("usage");  // nothing was charged
         if (auto s = append("turn.failed", std::move(fields)); !s) return s;
-        message(fmt::format("#{}: {}: {}", run_.turns.back().number, to_string(reply.outcome),
-                            reply.error.message));
         // A broken stream may hold the next time, and a time-out may be the budget's own: the permit will
         // say.
         const bool again = reply.outcome == Outcome::broken_stream || reply.outcome == Outcome::timed_out;
-        if (again && failures % config_.asks_of_one_turn != 0) return Done{};
+        if (again && failures % config_.asks_of_one_turn != 0) {
+            message(fmt::format("#{}: {}, asked again", run_.turns.back().number, to_string(reply.outcome)));
+            return Done{};
+        }
         return Ended{"author failed", reply.error.message, reply.error, exit_code(reply.outcome).value_or(3)};
     }
 

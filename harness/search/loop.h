@@ -49,7 +49,8 @@ struct SearchOutcome {
                          // "author failed", "missing", "record"
     std::string reason;  // one line for people
     Error error;         // set for "author failed", "missing", "record"
-    // 0: a passing candidate; 1: none; 2: the call is wrong; 3: something needed is missing; 130: interrupted
+    // 0: a passing candidate; 1: none; 2: the call or the record is wrong; 3: something needed is missing;
+    // 130: interrupted
     int exit_code = 1;
 };
 

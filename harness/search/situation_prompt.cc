@@ -19,12 +19,7 @@ using record::State;
 
 // One line of at most `limit` bytes, cut between characters; control characters become blanks.
 std::string one_line(const std::string& text, std::size_t limit) {
-    std::string out;
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        out += byte < 0x20 || byte == 0x7f ? ' ' : c;
-        if (out.size() > limit) break;
-    }
+    std::string out = printable(std::string_view(text).substr(0, limit + 4));
     if (out.size() <= limit) return std::string(trim(out));
     out.resize(limit);
     while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0U) == 0x80U) out.pop_back();

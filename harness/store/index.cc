@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <set>
 #include <utility>
 
 namespace kernelwright::record {
 namespace {
 
 constexpr int index_version = 1;
+constexpr const char* index_file = "index.sqlite";
 
 constexpr const char* schema = R"sql(
 CREATE TABLE IF NOT EXISTS runs (
@@ -165,6 +167,43 @@ Result<Index> Index::open(const std::filesystem::path& file) {
     return index;
 }
 
+bool Index::sound() const {
+    Statement check(db_, "PRAGMA quick_check(1)");
+    return check.valid() && check.step_row() && check.text(0) == "ok";
+}
+
+Status Index::catch_up(const Store& store) {
+    std::set<std::string> settled;
+    {
+        Statement query(db_, "SELECT id FROM runs WHERE state <> 'running'");
+        if (!query.valid()) return sql_error(db_, "read it");
+        while (query.step_row()) settled.insert(query.text(0));
+    }
+    for (const std::string& id : store.ids()) {
+        if (settled.contains(id)) continue;
+        const auto run = store.load(id);
+        if (!run) continue;
+        if (Status s = update(*run); !s) return s;
+    }
+    return Done{};
+}
+
+Result<Index> Index::open_for(const Store& store, std::string* note) {
+    std::error_code ignored;
+    std::filesystem::create_directories(store.root(), ignored);
+    const std::filesystem::path file = store.root() / index_file;
+    auto index = open(file);
+    if (index && index->sound() && index->catch_up(store).ok()) return index;
+    // Whatever ails it: it holds nothing that the runs do not.
+    if (index) index = sql_error(nullptr, "read it");
+    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + suffix, ignored);
+    index = open(file);
+    if (!index) return index;
+    if (Status s = index->rebuild(store); !s) return s.error();
+    if (note != nullptr) *note = file.string() + " was damaged and has been made again from the runs";
+    return index;
+}
+
 Index::Index(Index&& other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
 Index& Index::operator=(Index&& other) noexcept {
     std::swap(db_, other.db_);
@@ -188,7 +227,7 @@ Status Index::rebuild(const Store& store, std::vector<std::string>* skipped) {
     }
     for (const std::string& id : store.ids()) {
         const auto run = store.load(id);
-        if (!run || run->task.empty()) {
+        if (!run) {
             if (skipped != nullptr) skipped->push_back(id);
             continue;
         }

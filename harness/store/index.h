@@ -27,6 +27,9 @@ RunRow summarise(const Run& run);
 class Index {
   public:
     static Result<Index> open(const std::filesystem::path& file);
+    // Opens it, made again from the runs where it is missing or damaged, and brought up to date with runs
+    // that were ended before they could be written. `note`: one line when it was damaged.
+    static Result<Index> open_for(const Store& store, std::string* note = nullptr);
     Index(Index&&) noexcept;
     Index& operator=(Index&&) noexcept;
     Index(const Index&) = delete;
@@ -39,6 +42,8 @@ class Index {
 
   private:
     explicit Index(sqlite3* db) : db_(db) {}
+    bool sound() const;
+    Status catch_up(const Store& store);
     sqlite3* db_ = nullptr;
 };
 

@@ -134,6 +134,7 @@ class Fold {
         run_.config = fields.object("config");
         run_.budget = fields.object("budget");
         run_.versions = fields.object("versions");
+        if (!run_.config.is_object() && !run_.config.is_null()) fields.missing("config");
         run_.started = fields.text("time");
     }
 
@@ -296,10 +297,20 @@ class Fold {
 
 }  // namespace
 
-Result<Run> fold_events(const std::vector<Json>& events, const ArtifactReader& artifacts) {
+Result<Run> fold_events(const std::vector<Json>& events, const ArtifactReader& artifacts,
+                        const std::string& file) {
     Fold fold(artifacts);
+    int line = 0;
     for (const Json& event : events) {
-        if (Status status = fold.take(event); !status) return status.error();
+        ++line;
+        const Status status = fold.take(event);
+        if (status.ok()) continue;
+        Error error = status.error();
+        if (error.file.empty()) {  // else it is about an artifact
+            error.file = file;
+            error.line = line;
+        }
+        return error;
     }
     return std::move(fold).result();
 }

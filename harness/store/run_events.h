@@ -13,7 +13,8 @@ namespace kernelwright::record {
 using ArtifactReader = std::function<Result<std::string>(const std::string& hash)>;
 
 // Folds the events of one run, in order. Unknown kinds are skipped, so that an older program reads a newer
-// log; a known kind that lacks a field it must have is an error naming its seq.
-Result<Run> fold_events(const std::vector<Json>& events, const ArtifactReader& artifacts);
+// log; a known kind that lacks a field it must have is an error with the line of `file` (event n is line n).
+Result<Run> fold_events(const std::vector<Json>& events, const ArtifactReader& artifacts,
+                        const std::string& file);
 
 }  // namespace kernelwright::record

@@ -24,6 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t max_log_bytes = std::uintmax_t{1} << 30;
+constexpr const char* unpublished_prefix = ".new-";
 
 Error system_error(const char* what, const fs::path& path) {
     return Error{fmt::format("cannot {}: {}", what, std::strerror(errno)), path.string()};
@@ -96,21 +97,15 @@ std::string stamp(std::chrono::system_clock::time_point time) {
                        parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
-bool write_all(int fd, std::string_view content) {
-    while (!content.empty()) {
-        const ssize_t n = ::write(fd, content.data(), content.size());
-        if (n < 0) {
-            if (errno == EINTR) continue;
-            return false;
-        }
-        content.remove_prefix(static_cast<std::size_t>(n));
-    }
-    return true;
+// A record can have been edited: a key may hold anything.
+std::string text_at(const Json& json, const char* key) {
+    const auto it = json.find(key);
+    return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
 std::string holder_text(const Json& holder) {
-    return fmt::format("process {} on {} since {}", holder.value("pid", std::int64_t{0}),
-                       holder.value("host", "?"), holder.value("time", "?"));
+    return fmt::format("process {} on {} since {}", holder.at("pid").get<std::int64_t>(),
+                       text_at(holder, "host"), text_at(holder, "time"));
 }
 
 // Takes ROOT/runs/ID/lock. The kernel's lock (flock) decides on one machine and vanishes with its holder; the
@@ -141,7 +136,7 @@ Result<int> take_lock(const fs::path& folder, const Clock& clock) {
         // table.
         const auto pid = static_cast<pid_t>(holder["pid"].get<std::int64_t>());
         const std::string start = process_start(pid);
-        if (pid != ::getpid() && !start.empty() && start == holder.value("start", "")) {
+        if (pid != ::getpid() && !start.empty() && start == text_at(holder, "start")) {
             ::close(fd);
             return Error{"the run is held by " + holder_text(holder), file.string(), 0, 0,
                          "wait for it, or stop it"};
@@ -159,6 +154,38 @@ Result<int> take_lock(const fs::path& folder, const Clock& clock) {
         return error;
     }
     return fd;
+}
+
+Error damaged(std::string message, const fs::path& file, int line = 0) {
+    return Error{std::move(message), file.string(), line, 0, "restore the file, or start a new run"};
+}
+
+Result<std::string> read_artifact(const fs::path& folder, const std::string& hash) {
+    if (!is_hash(hash)) return Error{"not an artifact's name: `" + hash + "`"};
+    const fs::path file = folder / "artifacts" / hash;
+    auto text = read_file(file, max_log_bytes);
+    if (!text) return damaged("an artifact of the run cannot be read: " + text.error().message, file);
+    if (sha256_hex(*text) != hash) {
+        return damaged("the artifact is not what the run stored: its SHA-256 is not its name", file);
+    }
+    return text;
+}
+
+// What processes that were ended before their run's first event left; a living one holds its lock.
+void remove_unpublished(const fs::path& runs) {
+    constexpr auto young = std::chrono::minutes(1);
+    std::error_code error;
+    std::vector<fs::path> old;
+    for (const auto& entry : fs::directory_iterator(runs, error)) {
+        const auto written = entry.last_write_time(error);
+        if (error || !entry.path().filename().string().starts_with(unpublished_prefix)) continue;
+        if (fs::file_time_type::clock::now() - written > young) old.push_back(entry.path());
+    }
+    for (const fs::path& folder : old) {
+        const int lock = ::open((folder / "lock").c_str(), O_RDWR | O_CLOEXEC);
+        if (lock < 0 || ::flock(lock, LOCK_EX | LOCK_NB) == 0) fs::remove_all(folder, error);
+        if (lock >= 0) ::close(lock);
+    }
 }
 
 }  // namespace
@@ -180,13 +207,16 @@ Result<EventLog> read_events(const fs::path& path) {
             // A crash of the machine (not of the process) can leave a last line of zeros that has its
             // newline.
             if (last) break;
-            return Error{"not an event of a run", path.string(), line, 0,
-                         "restore the file, or start a new run"};
+            return damaged("not an event of a run", path, line);
         }
-        if (event.value("schema", "") != run_schema) {
-            return Error{fmt::format("unknown schema `{}`; this program reads {}", event.value("schema", ""),
-                                     run_schema),
+        if (const std::string schema = text_at(event, "schema"); schema != run_schema) {
+            return Error{fmt::format("unknown schema `{}`; this program reads {}", schema, run_schema),
                          path.string(), line};
+        }
+        if (const Json seq = event.value("seq", Json()); !seq.is_number_integer() || seq != line) {
+            return damaged(fmt::format("this should be event {}, it is {}: lines are missing or doubled",
+                                       line, seq.dump()),
+                           path, line);
         }
         log.events.push_back(std::move(event));
         at = end + 1;
@@ -198,6 +228,10 @@ Result<EventLog> read_events(const fs::path& path) {
 
 RunWriter::~RunWriter() {
     if (events_fd_ >= 0) ::close(events_fd_);
+    if (!published_folder_.empty()) {
+        std::error_code ignored;
+        fs::remove_all(folder_, ignored);
+    }
     if (lock_fd_ >= 0) {
         // Emptied, not removed: removing would let two processes lock two files of one name.
         if (::ftruncate(lock_fd_, 0) != 0) errno = 0;
@@ -208,16 +242,23 @@ RunWriter::~RunWriter() {
 Result<std::string> RunWriter::put(std::string_view content) {
     std::string hash = sha256_hex(content);
     const fs::path file = folder_ / "artifacts" / hash;
-    std::error_code error;
-    if (fs::exists(file, error)) return hash;
+    if (const auto there = read_file(file, max_log_bytes); there.ok() && *there == content) return hash;
     if (Status status = write_file_atomic(file, content); !status) return status.error();
     sync_folder(file.parent_path());
     return hash;
 }
 
-Result<std::string> RunWriter::get(const std::string& hash) const {
-    if (!is_hash(hash)) return Error{"not an artifact's name: `" + hash + "`"};
-    return read_file(folder_ / "artifacts" / hash, max_log_bytes);
+Result<std::string> RunWriter::get(const std::string& hash) const { return read_artifact(folder_, hash); }
+
+Status RunWriter::publish() {
+    if (published_folder_.empty()) return Done{};
+    if (::rename(folder_.c_str(), published_folder_.c_str()) != 0) {
+        return system_error("give the run its folder", published_folder_);
+    }
+    folder_ = std::move(published_folder_);
+    published_folder_.clear();
+    sync_folder(folder_.parent_path());
+    return Done{};
 }
 
 Status RunWriter::append(const std::string& kind, Json fields) {
@@ -233,6 +274,7 @@ Status RunWriter::append(const std::string& kind, Json fields) {
         return system_error("append to the record", folder_ / "events.jsonl");
     }
     ++next_seq_;
+    if (Status status = publish(); !status) return status;
     if (observer_ != nullptr) observer_->appended(event);
     return Done{};
 }
@@ -240,7 +282,9 @@ Status RunWriter::append(const std::string& kind, Json fields) {
 Result<Run> RunWriter::load() const {
     const auto log = read_events(folder_ / "events.jsonl");
     if (!log) return log.error();
-    return fold_events(log->events, [this](const std::string& hash) { return get(hash); });
+    return fold_events(
+        log->events, [this](const std::string& hash) { return get(hash); },
+        (folder_ / "events.jsonl").string());
 }
 
 Result<std::unique_ptr<RunWriter>> Store::create(const std::string& task_name) {
@@ -251,19 +295,23 @@ Result<std::unique_ptr<RunWriter>> Store::create(const std::string& task_name) {
     for (const char c : task_name.substr(0, 64)) {
         name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
     }
+    remove_unpublished(root_ / "runs");
     for (int tries = 0; tries < 16; ++tries) {
         const std::string id = fmt::format("{}-{}-{}", stamp(clock_->wall()), name, random_suffix());
-        if (!fs::create_directory(folder(id), error)) {
+        if (fs::exists(folder(id), error)) continue;
+        const fs::path place = root_ / "runs" / (unpublished_prefix + id);
+        if (!fs::create_directory(place, error)) {
             if (error) return Error{"cannot make the run's folder: " + error.message(), folder(id).string()};
             continue;  // the name is taken
         }
-        fs::create_directory(folder(id) / "artifacts", error);
-        const int fd = ::open((folder(id) / "events.jsonl").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-        if (error || fd < 0) return system_error("make the run's folder", folder(id));
-        ::close(fd);
-        sync_folder(folder(id));
-        sync_folder(root_ / "runs");
-        return open(id);
+        auto writer = take(id, place);
+        if (writer) {
+            (*writer)->published_folder_ = folder(id);
+            sync_folder(place);
+        } else {
+            fs::remove_all(place, error);
+        }
+        return writer;
     }
     return Error{"cannot find a free name for the run", (root_ / "runs").string()};
 }
@@ -273,23 +321,26 @@ Result<std::unique_ptr<RunWriter>> Store::open(const std::string& id) {
     if (!is_run_id(id) || !fs::is_directory(folder(id), error)) {
         return Error{"there is no run `" + id + "`", root_.string()};
     }
-    const auto lock = take_lock(folder(id), *clock_);
+    return take(id, folder(id));
+}
+
+Result<std::unique_ptr<RunWriter>> Store::take(const std::string& id, const fs::path& folder) {
+    const auto lock = take_lock(folder, *clock_);
     if (!lock) return lock.error();
     std::unique_ptr<RunWriter> writer(new RunWriter);
     writer->id_ = id;
-    writer->folder_ = folder(id);
+    writer->folder_ = folder;
     writer->lock_fd_ = *lock;
     writer->clock_ = clock_;
-    fs::create_directory(folder(id) / "artifacts", error);
-    const fs::path file = folder(id) / "events.jsonl";
-    writer->events_fd_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    std::error_code error;
+    fs::create_directory(folder / "artifacts", error);
+    const fs::path file = folder / "events.jsonl";
+    // Without waiting: the file could be a pipe that nobody reads.
+    writer->events_fd_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
     if (writer->events_fd_ < 0) return system_error("open the record", file);
     const auto log = read_events(file);
     if (!log) return log.error();
-    if (!log->events.empty()) {
-        writer->next_seq_ =
-            log->events.back().value("seq", static_cast<std::int64_t>(log->events.size())) + 1;
-    }
+    writer->next_seq_ = static_cast<std::int64_t>(log->events.size()) + 1;
     if (log->torn_bytes > 0) {
         if (::ftruncate(writer->events_fd_, static_cast<off_t>(log->clean_size)) != 0) {
             return system_error("repair the record", file);
@@ -337,15 +388,19 @@ Result<std::string> Store::resolve(const std::string& name) const {
 }
 
 Result<std::string> Store::artifact(const std::string& id, const std::string& hash) const {
-    if (!is_hash(hash)) return Error{"not an artifact's name: `" + hash + "`"};
-    return read_file(folder(id) / "artifacts" / hash, max_log_bytes);
+    return read_artifact(folder(id), hash);
 }
 
 Result<Run> Store::load(const std::string& id) const {
-    const auto log = read_events(folder(id) / "events.jsonl");
+    const fs::path file = folder(id) / "events.jsonl";
+    const auto log = read_events(file);
     if (!log) return log.error();
-    auto run = fold_events(log->events, [&](const std::string& hash) { return artifact(id, hash); });
-    if (run && run->id.empty()) run->id = id;
+    auto run = fold_events(
+        log->events, [&](const std::string& hash) { return artifact(id, hash); }, file.string());
+    if (run && run->task.empty()) {
+        return Error{"the run holds nothing: it was ended before it began", file.string(), 0, 0,
+                     "start a new run; this one's folder can be removed"};
+    }
     return run;
 }
 

@@ -3,7 +3,9 @@
 // events.jsonl is the only truth. One line is one event, appended in a single write and synced before the
 // run goes on; a crash can tear the last line at most, and a torn line is an event that never happened. Texts
 // (prompts, replies, sources, evaluations) are artifacts named by their SHA-256, written before the event
-// that names them, so an event never points at nothing. The index is a convenience that can be rebuilt.
+// that names them, so an event never points at nothing; whoever reads one compares the hash. A new run is
+// made as ROOT/runs/.new-ID and gets its name with its first event, so that every run that can be seen can
+// be gone on with. The index is a convenience that can be rebuilt.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +28,8 @@ struct EventLog {
     std::size_t clean_size = 0;
     std::size_t torn_bytes = 0;
 };
-// Reads a log; a torn last line is left out, any other line that is no event is an error with its line.
+// Reads a log; a torn last line is left out, any other line that is no event, or not the next one, is an
+// error with its line.
 Result<EventLog> read_events(const std::filesystem::path& path);
 
 // Called after every event that reached the disk; tests use it to end the process there.
@@ -37,7 +40,7 @@ class EventObserver {
 };
 
 // A run that this process holds: it alone appends. The lock is given back on destruction, and by the kernel
-// when the process dies.
+// when the process dies. A new run without any event vanishes on destruction.
 class RunWriter {
   public:
     ~RunWriter();
@@ -49,6 +52,7 @@ class RunWriter {
 
     // Stores a text and returns its name.
     Result<std::string> put(std::string_view content);
+    // An Error when it is not what was stored.
     Result<std::string> get(const std::string& hash) const;
 
     // Appends one event: {"schema", "seq", "time", "run", "event": kind, ...fields}.
@@ -62,9 +66,11 @@ class RunWriter {
   private:
     friend class Store;
     RunWriter() = default;
+    Status publish();
 
     std::string id_;
     std::filesystem::path folder_;
+    std::filesystem::path published_folder_;  // where it goes with its first event; empty: it is there
     std::int64_t next_seq_ = 1;
     int events_fd_ = -1;
     int lock_fd_ = -1;
@@ -79,7 +85,8 @@ class Store {
 
     const std::filesystem::path& root() const { return root_; }
 
-    // A new run's folder, with its lock held. IDs sort by time: 20260131-120000-softmax_rows-7f3a9c.
+    // A new run, with its lock held; its folder appears with its first event. IDs sort by time:
+    // 20260131-120000-softmax_rows-7f3a9c.
     Result<std::unique_ptr<RunWriter>> create(const std::string& task_name);
     // Takes an existing run for appending: its lock, then the repair of a torn last line. A run that another
     // living process holds is an error that names the process.
@@ -89,12 +96,14 @@ class Store {
     Result<std::string> resolve(const std::string& name) const;
     std::vector<std::string> ids() const;  // oldest first
 
-    // Reading needs no lock.
+    // Reading needs no lock. A run without a beginning is an error.
     Result<Run> load(const std::string& id) const;
     Result<std::string> artifact(const std::string& id, const std::string& hash) const;
     std::filesystem::path folder(const std::string& id) const { return root_ / "runs" / id; }
 
   private:
+    Result<std::unique_ptr<RunWriter>> take(const std::string& id, const std::filesystem::path& folder);
+
     std::filesystem::path root_;
     const Clock* clock_;
 };

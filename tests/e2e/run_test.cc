@@ -36,7 +36,10 @@ std::vector<Json> events_of(const fs::path& run) {
 fs::path only_run(const fs::path& results) {
     std::vector<fs::path> runs;
     if (fs::is_directory(results / "runs")) {
-        for (const auto& entry : fs::directory_iterator(results / "runs")) runs.push_back(entry.path());
+        // A name that begins with a dot is a run that has not begun.
+        for (const auto& entry : fs::directory_iterator(results / "runs")) {
+            if (!entry.path().filename().string().starts_with('.')) runs.push_back(entry.path());
+        }
     }
     return runs.size() == 1 ? runs.front() : fs::path();
 }
@@ -170,6 +173,90 @@ TEST_F(MainJob, ReportsInEveryForm) {
     EXPECT_NE(slurp(html).find("softmax_rows"), std::string::npos);
     const Ran json = run_program({"report", "last", "--results", results, "--json"});
     EXPECT_EQ(json.json()["attempts"].size(), record_["record"]["attempts"].size());
+}
+
+// The command that a run or a check ends with can be pasted as it stands.
+TEST(Printed, CommandsCanBePasted) {
+    const auto after = [](const std::string& text, const std::string& label) {
+        const std::size_t at = text.find("\n" + label);
+        if (at == std::string::npos) return std::string();
+        const std::size_t begin = text.find_first_not_of(' ', at + 1 + label.size());
+        return text.substr(begin, text.find('\n', begin) - begin);
+    };
+    const Scratch scratch;
+    const fs::path results = scratch.path() / "it's here";
+    const Ran ran = run_program(run_call(results));
+    const std::string next = after(ran.out, "next:");
+    ASSERT_NE(next, "") << ran.out;
+    EXPECT_EQ(std::system((next + " >/dev/null 2>&1").c_str()), 0) << next;
+
+    const std::string bad = (source_dir() / "tests/cases/verdict/bad/vector_add__no_guard.cu").string();
+    const Ran checked = run_program({"check", "vector_add", bad});
+    const std::string again = after(checked.out, "again:");
+    ASSERT_NE(again, "") << checked.out;
+    EXPECT_EQ(WEXITSTATUS(std::system((again + " >/dev/null 2>&1").c_str())), 1) << again;
+
+    // On PATH its name is enough.
+    const std::string on_path = "PATH=" + std::string(KW_BINARY_DIR) + "/bin:$PATH";
+    EXPECT_EQ(
+        after(run_program({"check", "vector_add", bad}, on_path).out, "again:").find("kernelwright check "),
+        0U);
+}
+
+std::size_t times(const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
+}
+
+// Nobody listens on the discard port: said once, and the report of such a run says that there is nothing.
+TEST(Unreachable, IsSaidOnce) {
+    const Scratch scratch;
+    const std::string results = scratch.path().string();
+    const Ran ran =
+        run_program({"run", "vector_add", "--author", "openai", "--model", "m", "--results", results},
+                    "OPENAI_BASE_URL=http://127.0.0.1:9/v1 OPENAI_API_KEY=k");
+    EXPECT_EQ(ran.exit, 3) << ran.out << ran.err;
+    EXPECT_EQ(times(ran.out + ran.err, "cannot connect"), 1U) << ran.out << ran.err;
+    EXPECT_EQ(times(ran.err, "\nkernelwright: "), 1U) << ran.err;
+    const Ran report = run_program({"report", "last", "--results", results});
+    EXPECT_EQ(report.exit, 0);
+    EXPECT_NE(report.err.find("holds no attempt"), std::string::npos) << report.err;
+    EXPECT_NE(report.out.find("No attempt"), std::string::npos) << report.out;
+}
+
+// A record that was damaged is named with its file and line, and never gone on with.
+TEST(Damaged, RecordsAreNotGoneOnWith) {
+    const Scratch scratch;
+    const std::string results = scratch.path().string();
+    ASSERT_EQ(run_program(run_call(scratch.path())).exit, 0);
+    const fs::path run = only_run(scratch.path());
+    std::string evaluation;
+    for (const Json& event : events_of(run)) {
+        if (event.contains("evaluation")) evaluation = event["evaluation"].get<std::string>();
+    }
+    const fs::path artifact = run / "artifacts" / evaluation;
+    const std::string whole = slurp(artifact), log = slurp(run / "events.jsonl");
+    const auto refused = [&](const std::string& says) {
+        for (const std::vector<std::string>& call :
+             {std::vector<std::string>{"report", "last", "--results", results},
+              {"run", "--resume", "last", "--results", results}}) {
+            const Ran ran = run_program(call);
+            EXPECT_EQ(ran.exit, 2) << ran.err;
+            EXPECT_EQ(times(ran.err, "\n"), 1U) << ran.err;
+            EXPECT_NE(ran.err.find(says), std::string::npos) << ran.err;
+        }
+    };
+    std::ofstream(artifact) << whole.substr(0, whole.size() / 2);
+    refused(artifact.string());
+    std::ofstream(artifact) << whole;
+    std::ofstream(run / "events.jsonl") << log.substr(0, log.find('\n') + 1) << "{\n"
+                                        << log.substr(log.find('\n') + 1);
+    refused("events.jsonl:2");
+    std::ofstream(run / "events.jsonl") << "";
+    refused("ended before it began");
+    std::ofstream(run / "events.jsonl") << log;
+    EXPECT_EQ(run_program({"report", "last", "--results", results}).exit, 0);
 }
 
 // ---- stopping ----

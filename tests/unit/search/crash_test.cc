@@ -113,7 +113,7 @@ class CrashTest : public ::testing::Test {
 
     record::Store store_at(const std::string& name) { return {temp.path() / name, clock}; }
 
-    record::TempFolder temp;
+    record::MemoryFolder temp;
     record::StillClock clock;
     Task task = softmax_task();
 };

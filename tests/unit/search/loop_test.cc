@@ -53,7 +53,7 @@ class LoopTest : public ::testing::Test {
         return count;
     }
 
-    record::TempFolder temp;
+    record::MemoryFolder temp;
     record::StillClock clock;
     record::Store store{temp.path() / "results", clock};
     Task task = softmax_task();

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <fstream>
 
+#include "harness/core/files.h"
 #include "harness/store/index.h"
 #include "harness/store/run_events.h"
 #include "tests/unit/store/temp_store.h"
@@ -112,7 +114,7 @@ class EventsTest : public ::testing::Test {
         ASSERT_TRUE(writer->append(kind, fields).ok());
     }
 
-    TempFolder temp;
+    MemoryFolder temp;
     StillClock clock;
     Store store{temp.path(), clock};
     std::unique_ptr<RunWriter> writer = [this] {
@@ -194,7 +196,7 @@ TEST_F(EventsTest, NonsenseIsAnErrorNotACrash) {
         return Error{"no artifact"};
     };
     const auto fails = [&](std::initializer_list<Json> events) {
-        return !fold_events(std::vector<Json>(events), none).ok();
+        return !fold_events(std::vector<Json>(events), none, "log").ok();
     };
     EXPECT_TRUE(fails({{{"event", "run.started"}, {"seq", 1}}}));
     EXPECT_TRUE(fails({{{"event", "turn.answered"}, {"turn", 3}, {"outcome", "complete"}, {"reply", "r"}}}));
@@ -207,6 +209,9 @@ TEST_F(EventsTest, NonsenseIsAnErrorNotACrash) {
                        {{"event", "attempt.finished"}, {"attempt", 1}},
                        {{"event", "attempt.started"}, {"attempt", 1}, {"kind", "none"}}}));
     EXPECT_FALSE(fails({{{"event", "unheard.of"}}}));
+    const auto placed = fold_events({{{"event", "unheard.of"}}, {{"event", "turn.failed"}}}, none, "log");
+    ASSERT_FALSE(placed.ok());
+    EXPECT_TRUE(placed.error().str().starts_with("log:2: ")) << placed.error().str();
 }
 
 TEST_F(EventsTest, TheIndexIsMadeAgainFromTheEvents) {
@@ -234,6 +239,7 @@ TEST_F(EventsTest, TheIndexIsMadeAgainFromTheEvents) {
     }
     for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file.string() + suffix);
     const auto broken = store.create("broken");
+    ASSERT_TRUE((*broken)->append("run.note", {{"note", "begun"}}).ok());
     std::ofstream(store.folder((*broken)->id()) / "events.jsonl") << "garbage\n{}\n";
     auto index = Index::open(file);
     ASSERT_TRUE(index.ok());
@@ -249,6 +255,46 @@ TEST_F(EventsTest, AnIndexThatIsNoDatabaseIsAnErrorValue) {
     const auto index = Index::open(file);
     ASSERT_FALSE(index.ok());
     EXPECT_NE(index.error().str().find("deleted"), std::string::npos);
+}
+
+TEST_F(EventsTest, ADamagedOrMissingIndexIsMadeAgain) {
+    append("run.started", {{"task", "t"}, {"task_hash", "h"}});
+    append("turn.requested", {{"turn", 1}, {"state", "draft"}, {"prompt", "p"}});
+    append("run.paused", {{"why", "author failed"}});
+    const auto file = store.root() / "index.sqlite";
+    std::string note;
+    std::vector<RunRow> rows;
+    {
+        auto index = Index::open_for(store, &note);  // missing
+        ASSERT_TRUE(index.ok()) << index.error().str();
+        rows = *index->list();
+        ASSERT_EQ(rows.size(), 1U);
+        EXPECT_EQ(rows[0].state, "paused");
+        EXPECT_EQ(note, "") << "nothing was damaged";
+    }
+    const std::string whole = *read_file(file);
+    // No database at all; the tables' pages overwritten; cut off.
+    std::string pages = whole;
+    std::fill(pages.begin() + 1000, pages.end(), '\x5a');
+    for (const std::string& content : {std::string(300, 'x'), pages, whole.substr(0, whole.size() / 2 + 7)}) {
+        for (const char* suffix : {"-wal", "-shm"}) std::filesystem::remove(file.string() + suffix);
+        ASSERT_TRUE(write_file_atomic(file, content).ok());
+        note.clear();
+        auto index = Index::open_for(store, &note);
+        ASSERT_TRUE(index.ok()) << index.error().str();
+        EXPECT_EQ(*index->list(), rows);
+        EXPECT_NE(note.find("made again"), std::string::npos);
+    }
+}
+
+// A run that was killed before its last event was indexed is read again.
+TEST_F(EventsTest, TheIndexCatchesUp) {
+    append("run.started", {{"task", "t"}, {"task_hash", "h"}});
+    { ASSERT_TRUE(Index::open_for(store).ok()); }
+    append("run.finished", {{"why", "stalled"}});
+    auto index = Index::open_for(store);
+    ASSERT_TRUE(index.ok());
+    EXPECT_EQ(index->list()->at(0).state, "finished");
 }
 
 }  // namespace

@@ -25,20 +25,26 @@ class StoreTest : public ::testing::Test {
         EXPECT_TRUE(run.ok()) << run.error().str();
         return std::move(*run);
     }
+    // A run that has begun and been let go.
+    std::string begun() {
+        const auto run = create();
+        EXPECT_TRUE(run->append("run.started", {{"task", "softmax_rows"}, {"task_hash", "h"}}).ok());
+        return run->id();
+    }
     fs::path events(const std::string& id) { return store.folder(id) / "events.jsonl"; }
     void append_raw(const std::string& id, const std::string& bytes) {
         std::ofstream(events(id), std::ios::app | std::ios::binary) << bytes;
     }
 
-    TempFolder temp;
+    MemoryFolder temp;
     StillClock clock;
     Store store{temp.path() / "results", clock};
 };
 
 TEST_F(StoreTest, IdsSortByTimeAndNameTheTask) {
-    const std::string first = create()->id();
+    const std::string first = begun();
     clock.elapsed += std::chrono::seconds(1);
-    const std::string second = create()->id();
+    const std::string second = begun();
     EXPECT_TRUE(first.starts_with("20260131-120000-softmax_rows-")) << first;
     EXPECT_LT(first, second);
     EXPECT_EQ(store.ids(), (std::vector<std::string>{first, second}));
@@ -69,6 +75,7 @@ TEST_F(StoreTest, TextThatIsNotUtf8IsStillRecorded) {
 
 TEST_F(StoreTest, ArtifactsAreNamedByTheirContent) {
     auto run = create();
+    ASSERT_TRUE(run->append("run.note", {{"note", "begun"}}).ok());
     const std::string text = std::string("a\0b", 3) + "\xff";
     const auto hash = run->put(text);
     ASSERT_TRUE(hash.ok());
@@ -78,6 +85,101 @@ TEST_F(StoreTest, ArtifactsAreNamedByTheirContent) {
     EXPECT_EQ(*store.artifact(run->id(), *hash), text);
     EXPECT_FALSE(run->get("../events.jsonl").ok()) << "only hashes name artifacts";
     EXPECT_FALSE(store.artifact(run->id(), "../events.jsonl").ok());
+}
+
+// An artifact that was cut off or edited is never taken for what the run stored; stored again, it is mended.
+TEST_F(StoreTest, ADamagedArtifactIsFoundAndNamed) {
+    auto run = create();
+    const auto hash = run->put("the whole text");
+    ASSERT_TRUE(hash.ok());
+    ASSERT_TRUE(run->append("run.note", {{"note", "begun"}}).ok());
+    const fs::path file = run->folder() / "artifacts" / *hash;
+    for (const char* content : {"the whole", "the whole texT", ""}) {
+        std::ofstream(file) << content;
+        for (const auto& got : {run->get(*hash), store.artifact(run->id(), *hash)}) {
+            ASSERT_FALSE(got.ok()) << content;
+            EXPECT_EQ(got.error().file, file.string());
+            EXPECT_THAT(got.error().str(), HasSubstr("SHA-256"));
+        }
+        EXPECT_EQ(*run->put("the whole text"), *hash);
+        EXPECT_EQ(*run->get(*hash), "the whole text");
+    }
+    fs::remove(file);
+    EXPECT_FALSE(run->get(*hash).ok());
+}
+
+// Before its first event a run cannot be seen; one that is ended there leaves nothing behind.
+TEST_F(StoreTest, ARunAppearsWithItsFirstEvent) {
+    auto run = create();
+    ASSERT_TRUE(run->put("text").ok());
+    EXPECT_TRUE(store.ids().empty());
+    EXPECT_FALSE(store.resolve("last").ok());
+    ASSERT_TRUE(run->append("run.started", {{"task", "t"}, {"task_hash", "h"}}).ok());
+    EXPECT_EQ(store.ids(), std::vector<std::string>{run->id()});
+    EXPECT_EQ(run->folder(), store.folder(run->id()));
+    EXPECT_TRUE(run->append("run.note", {{"note", "still writable"}}).ok());
+    EXPECT_EQ(store.load(run->id())->notes.size(), 1U);
+
+    create().reset();
+    const auto leftovers = [&] {
+        int count = 0;
+        for (const auto& entry : fs::directory_iterator(store.root() / "runs"))
+            count += entry.path().filename().string().starts_with(".new-") ? 1 : 0;
+        return count;
+    };
+    EXPECT_EQ(leftovers(), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        auto killed = store.create("t");
+        ::raise(SIGKILL);
+    }
+    ::waitpid(child, nullptr, 0);
+    EXPECT_EQ(leftovers(), 1);
+    EXPECT_EQ(store.ids().size(), 1U) << "it cannot be seen";
+    const auto young = create();
+    EXPECT_EQ(leftovers(), 2) << "it could still be about to begin";
+    for (const auto& entry : fs::directory_iterator(store.root() / "runs"))
+        fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
+    const auto later = create();
+    EXPECT_EQ(leftovers(), 2) << "the killed one's is gone, those that are held are not";
+}
+
+TEST_F(StoreTest, LinesThatAreMissingOrDoubledAreFound) {
+    std::string id;
+    {
+        auto run = create();
+        id = run->id();
+        for (const char* note : {"one", "two", "three"})
+            ASSERT_TRUE(run->append("run.note", {{"note", note}}).ok());
+    }
+    const std::string whole = *read_file(events(id));
+    const std::size_t first = whole.find('\n') + 1, second = whole.find('\n', first) + 1;
+    for (const std::string& edited :
+         {whole.substr(0, first) + whole.substr(second), whole.substr(0, second) + whole.substr(first)}) {
+        ASSERT_TRUE(write_file_atomic(events(id), edited).ok());
+        const auto log = read_events(events(id));
+        ASSERT_FALSE(log.ok());
+        EXPECT_EQ(log.error().line, edited.size() < whole.size() ? 2 : 3);
+        EXPECT_THAT(log.error().str(), HasSubstr("missing or doubled"));
+    }
+}
+
+TEST_F(StoreTest, ARecordWithOddTypesIsAnError) {
+    const std::string id = begun();
+    const std::string good = *read_file(events(id));
+    for (const char* line : {R"({"schema":5,"event":"run.note","seq":2})",
+                             R"({"schema":"kernelwright.run/1","event":7,"seq":2})",
+                             R"({"schema":"kernelwright.run/1","event":"run.note","seq":"2"})",
+                             R"({"schema":"kernelwright.run/1","event":"run.note"})", "[]", "null", "{}"}) {
+        ASSERT_TRUE(write_file_atomic(events(id), good + line + "\n" + line + "\n").ok());
+        const auto log = read_events(events(id));
+        ASSERT_FALSE(log.ok()) << line;
+        EXPECT_EQ(log.error().line, 2) << line;
+    }
+    std::ofstream(events(id)) << "";
+    EXPECT_THAT(store.load(id).error().str(), HasSubstr("ended before it began"));
+    std::ofstream(store.folder(id) / "lock") << R"({"pid":1,"host":"elsewhere","start":5,"time":[]})";
+    EXPECT_FALSE(store.open(id).ok());
 }
 
 // A crash while an event is written leaves a part of it: wherever it is cut, the events before it survive and
@@ -140,7 +242,7 @@ TEST_F(StoreTest, ABrokenLineInTheMiddleIsAnErrorWithItsLine) {
 }
 
 TEST_F(StoreTest, AnotherSchemaIsRefused) {
-    const std::string id = create()->id();
+    const std::string id = begun();
     append_raw(id, "{\"schema\":\"kernelwright.run/9\",\"event\":\"run.note\"}\n");
     const auto log = read_events(events(id));
     ASSERT_FALSE(log.ok());
@@ -149,6 +251,7 @@ TEST_F(StoreTest, AnotherSchemaIsRefused) {
 
 TEST_F(StoreTest, OneWriterAtATime) {
     auto run = create();
+    ASSERT_TRUE(run->append("run.note", {{"note", "begun"}}).ok());
     const auto second = store.open(run->id());
     ASSERT_FALSE(second.ok());
     EXPECT_THAT(second.error().message, HasSubstr("process " + std::to_string(::getpid())));
@@ -158,7 +261,7 @@ TEST_F(StoreTest, OneWriterAtATime) {
 }
 
 TEST_F(StoreTest, AKilledHoldersLockIsTakenOver) {
-    const std::string id = create()->id();
+    const std::string id = begun();
     int ready[2];
     ASSERT_EQ(::pipe(ready), 0);
     const pid_t child = ::fork();
@@ -182,7 +285,7 @@ TEST_F(StoreTest, AKilledHoldersLockIsTakenOver) {
 }
 
 TEST_F(StoreTest, ALockOfAnotherHostIsNotTakenOver) {
-    const std::string id = create()->id();
+    const std::string id = begun();
     std::ofstream(store.folder(id) / "lock") << R"({"pid":1,"host":"elsewhere.example","start":"5"})";
     const auto run = store.open(id);
     ASSERT_FALSE(run.ok());
@@ -191,7 +294,7 @@ TEST_F(StoreTest, ALockOfAnotherHostIsNotTakenOver) {
 }
 
 TEST_F(StoreTest, ARecycledPidIsNotTheHolder) {
-    const std::string id = create()->id();
+    const std::string id = begun();
     char host[256] = {};
     ASSERT_EQ(::gethostname(host, sizeof host - 1), 0);
     const Json stale{{"pid", ::getppid()}, {"host", host}, {"start", "1"}};
@@ -201,9 +304,9 @@ TEST_F(StoreTest, ARecycledPidIsNotTheHolder) {
 
 TEST_F(StoreTest, NamesOfRuns) {
     EXPECT_FALSE(store.resolve("last").ok());
-    const std::string first = create()->id();
+    const std::string first = begun();
     clock.elapsed += std::chrono::hours(24);
-    const std::string second = create()->id();
+    const std::string second = begun();
     EXPECT_EQ(*store.resolve("last"), second);
     EXPECT_EQ(*store.resolve(first), first);
     EXPECT_EQ(*store.resolve(first.substr(0, 15)), first);

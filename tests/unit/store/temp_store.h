@@ -1,14 +1,9 @@
 // A results folder of its own for one test, and a clock that only the test moves.
 #pragma once
 
-#include <stdlib.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <string>
-
 #include "harness/core/clock.h"
 #include "harness/store/store.h"
+#include "tests/support/temp_folder.h"
 
 namespace kernelwright::record {
 
@@ -24,25 +19,9 @@ class StillClock final : public Clock {
     std::chrono::milliseconds elapsed{0};
 };
 
-class TempFolder {
-  public:
-    TempFolder() {
-        // Memory where there is some: every event is synced, and these tests write many.
-        const std::filesystem::path memory = "/dev/shm";
-        const bool usable = ::access(memory.c_str(), W_OK) == 0;
-        std::string pattern =
-            ((usable ? memory : std::filesystem::temp_directory_path()) / "kw-XXXXXX").string();
-        path_ = ::mkdtemp(pattern.data());
-    }
-    TempFolder(const TempFolder&) = delete;
-    ~TempFolder() {
-        std::error_code error;
-        std::filesystem::remove_all(path_, error);
-    }
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
+// Every event is synced, and these tests write many.
+struct MemoryFolder : TempFolder {
+    MemoryFolder() : TempFolder(On::memory) {}
 };
 
 }  // namespace kernelwright::record
