@@ -183,6 +183,8 @@ class Binder {
             what_ = fmt::format("argument {} of the kernel `{}` (`{}`)", i + 1, plan.name,
                                 plan.arguments[i].text);
             kernel.arguments.push_back(argument(plan.arguments[i], parameters[i]));
+            if (plan.parameters.size() == parameters.size())
+                kernel.arguments.back().parameter = plan.parameters[i];
         }
         bound_.kernels.push_back(std::move(kernel));
     }

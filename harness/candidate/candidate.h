@@ -37,6 +37,7 @@ struct KernelPlan {
     std::vector<Expression> cluster;  // empty or three
     bool cooperative = false, pdl = false;
     std::map<std::string, std::string> constants;  // __constant__ symbol -> tensor
+    std::vector<std::string> parameters;           // as the source declares them; empty: not found
     int line = 0;
     bool is_name_expression() const {
         return name.find('<') != std::string::npos || name.find("::") != std::string::npos;
@@ -106,6 +107,7 @@ struct BoundArgument {
     std::string buffer;     // empty: `bytes` holds the value
     std::string tensormap;  // the tensor map's name; empty: none
     std::vector<std::byte> bytes;
+    std::string parameter = {};  // as the source declares it: "const float* x"; empty: not known
 };
 
 // What the compiled kernel says about a parameter (from its PTX).

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
+#include <utility>
 
 #include "harness/core/text.h"
 
@@ -17,20 +19,36 @@ class Scanner {
   public:
     Scanner(std::string_view source, std::size_t limit) : s_(source), limit_(limit) {}
 
+    // After run(): the source without what was skipped.
+    std::string code() const {
+        std::string out(s_);
+        for (const auto& [begin, end] : skipped_) {
+            for (std::size_t i = begin; i < end && i < out.size(); ++i) {
+                if (out[i] != '\n') out[i] = ' ';
+            }
+        }
+        return out;
+    }
+
     std::vector<PlanComment> run() {
         while (pos_ < s_.size() && out_.size() < limit_) {
+            const std::size_t begin = pos_;
             if (starts("//")) {
                 skip_line_comment();
+                skipped_.emplace_back(begin, pos_);
             } else if (starts("/*")) {
                 block_comment();
+                skipped_.emplace_back(begin, pos_);
             } else if (s_[pos_] == '"') {
                 if (is_raw_prefix()) {
                     skip_raw_string();
                 } else {
                     skip_literal('"');
                 }
+                skipped_.emplace_back(begin + 1, pos_ - 1);
             } else if (s_[pos_] == '\'' && !is_digit_separator()) {
                 skip_literal('\'');
+                skipped_.emplace_back(begin + 1, pos_ - 1);
             } else {
                 ++pos_;
             }
@@ -148,12 +166,69 @@ class Scanner {
     std::size_t limit_;
     std::size_t pos_ = 0;
     std::vector<PlanComment> out_;
+    std::vector<std::pair<std::size_t, std::size_t>> skipped_;  // [begin, end) of comments and literals
 };
+
+// Runs of blanks and line ends as one blank.
+std::string one_spaced(std::string_view text) {
+    std::string out;
+    for (const char c : trim(text)) {
+        const bool blank = std::isspace(static_cast<unsigned char>(c)) != 0;
+        if (!blank || out.back() != ' ') out += blank ? ' ' : c;
+    }
+    return out;
+}
+
+// The entries between the parenthesis at `open` and its partner; nullopt: it has none.
+std::optional<std::vector<std::string>> entries_from(std::string_view code, std::size_t open) {
+    std::vector<std::string> out;
+    int depth = 0;
+    std::size_t begin = open + 1;
+    for (std::size_t i = open; i < code.size(); ++i) {
+        const char c = code[i];
+        if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
+        if (c == ')' || c == ']' || c == '}' || c == '>') --depth;
+        if ((c == ',' && depth == 1) || depth == 0) {
+            std::string entry = one_spaced(code.substr(begin, i - begin));
+            if (!entry.empty()) out.push_back(std::move(entry));
+            begin = i + 1;
+        }
+        if (depth == 0) return out;
+    }
+    return std::nullopt;
+}
 
 }  // namespace
 
 std::vector<PlanComment> find_plan_comments(std::string_view source, std::size_t limit) {
     return Scanner(source, limit).run();
+}
+
+std::string code_only(std::string_view source) {
+    Scanner scanner(source, source.size() + 1);
+    (void)scanner.run();
+    return scanner.code();
+}
+
+std::vector<std::string> kernel_parameters(std::string_view code, const std::string& name) {
+    // scale<4> and ns::scale are declared as scale.
+    std::string word = name.substr(0, name.find('<'));
+    if (const std::size_t colons = word.rfind("::"); colons != std::string::npos)
+        word = word.substr(colons + 2);
+    word = trim(word);
+    if (word.empty()) return {};
+    for (std::size_t at = code.find(word); at != std::string_view::npos; at = code.find(word, at + 1)) {
+        const std::size_t end = at + word.size();
+        if ((at > 0 && in_word(code[at - 1])) || (end < code.size() && in_word(code[end]))) continue;
+        const std::size_t open = code.find_first_not_of(" \t\r\n", end);
+        if (open == std::string_view::npos || code[open] != '(') continue;
+        // The declaration begins behind the one before it.
+        const std::size_t before = code.find_last_of(";{}", at);
+        const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+        if (code.substr(begin, at - begin).find("__global__") == std::string_view::npos) continue;
+        if (auto entries = entries_from(code, open)) return std::move(*entries);
+    }
+    return {};
 }
 
 }  // namespace kernelwright

@@ -377,6 +377,10 @@ ParsedCandidate parse_candidate(const Task& task, std::string source, std::strin
             parsed.diagnostics.push_back(std::move(d));
         }
     }
+    const std::string code = code_only(candidate.source);
+    for (LaunchPlan& plan : candidate.plans) {
+        for (KernelPlan& kernel : plan.kernels) kernel.parameters = kernel_parameters(code, kernel.name);
+    }
     return parsed;
 }
 

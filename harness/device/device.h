@@ -66,7 +66,13 @@ struct JobOutcome {
 
 // Why a job gave no outcome at all (the worker died).
 struct JobFailure {
-    enum class Kind { timeout, memory, crashed, broken } kind = Kind::crashed;
+    enum class Kind {
+        timeout,
+        memory,
+        crashed,
+        broken,
+        unavailable  // it could not even be started: says nothing of the candidate
+    } kind = Kind::crashed;
     std::string message;
 };
 

@@ -85,8 +85,10 @@ JobFailure failure_of(const WorkerFailure& failure) {
             out.kind = JobFailure::Kind::crashed;
             break;
         case WorkerFailure::Kind::protocol:
-        case WorkerFailure::Kind::setup:
             out.kind = JobFailure::Kind::broken;
+            break;
+        case WorkerFailure::Kind::setup:
+            out.kind = JobFailure::Kind::unavailable;
             break;
     }
     out.message = "emulated GPU: " + failure.message;

@@ -136,6 +136,10 @@ Builds make_builds(const Candidate& candidate, const std::string& target, const 
             auto opened = device.open(*build.build);
             if (!opened) {
                 const LoadFailure& failure = opened.error();
+                if (failure.failure && failure.failure->kind == JobFailure::Kind::unavailable) {
+                    out.environment = Error{failure.failure->message};
+                    return out;
+                }
                 Diagnostic d;
                 if (failure.load) {
                     d = unsupported(*failure.load, candidate.file);

@@ -51,6 +51,28 @@ const char* hint_of(const std::string& rule) {
     return it == hints.end() ? "" : it->second;
 }
 
+// "; parameter 1 `const float* x` is bound to `y`", where the fault's buffer goes to a parameter of another
+// name: arguments that were mixed up show here.
+std::string binding_of(const emulator::Fault& fault, const BoundKernel& kernel) {
+    std::string out;
+    for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+        const BoundArgument& argument = kernel.arguments[i];
+        if (argument.buffer.empty() || argument.parameter.empty()) continue;
+        if (fault.message.find("`" + argument.buffer + "`") == std::string::npos) continue;
+        const std::size_t last = argument.parameter.find_last_not_of("[] ");
+        const std::string_view declared = std::string_view(argument.parameter).substr(0, last + 1);
+        const bool same =
+            declared.ends_with(argument.buffer) &&
+            (declared.size() == argument.buffer.size() ||
+             std::string_view(" *&").find(declared[declared.size() - argument.buffer.size() - 1]) !=
+                 std::string_view::npos);
+        if (same) return {};
+        out +=
+            fmt::format("; parameter {} `{}` is bound to `{}`", i + 1, argument.parameter, argument.buffer);
+    }
+    return out;
+}
+
 Diagnostic diagnostic_of_fault(const emulator::Fault& fault, const BoundKernel& kernel,
                                const std::string& file) {
     Diagnostic d;
@@ -66,6 +88,7 @@ Diagnostic diagnostic_of_fault(const emulator::Fault& fault, const BoundKernel& 
         d.line = kernel.line;
         d.file = file;
     }
+    d.message += binding_of(fault, kernel);
     if (fault.occurrences > 1) d.message += fmt::format(" ({} times)", fault.occurrences);
     if (fault.other) {
         std::string note = fault.other->note;
@@ -276,6 +299,7 @@ Diagnostic diagnostic_of(const JobFailure& failure, const std::string& file) {
             break;
         case JobFailure::Kind::crashed:
         case JobFailure::Kind::broken:
+        case JobFailure::Kind::unavailable:
             d.rule = "worker-died";
             break;
     }

@@ -267,7 +267,7 @@ class Check {
         const auto outcome = build.session->run(job);
         ++report_.cases_checked;
         if (!outcome) {
-            decide_failure({diagnostic_of(outcome.error(), file_)}, symbols, c);
+            job_failed(outcome.error(), symbols, c);
             return std::nullopt;
         }
         std::vector<Diagnostic> found = diagnostics_of(*outcome, bound, file_);
@@ -403,7 +403,7 @@ class Check {
         }
         const TuneOutcome tuned = run_tune_job(*bound, build, job);
         ++report_.cases_checked;
-        if (!tuned.outcome) return decide_failure({diagnostic_of(tuned.outcome.error(), file_)}, symbols, c);
+        if (!tuned.outcome) return job_failed(tuned.outcome.error(), symbols, c);
         const JobOutcome& outcome = *tuned.outcome;
         const bool whole = tuned.whole;
         std::vector<Diagnostic> found = diagnostics_of(outcome, *bound, file_);
@@ -560,6 +560,14 @@ class Check {
             report_.diagnostics.push_back(std::move(d));
         }
         return clean;
+    }
+
+    // A job without an outcome; a device that could not be started is not the candidate's fault.
+    bool job_failed(const JobFailure& failure, const SymbolValues& symbols, const Case& c) {
+        if (failure.kind != JobFailure::Kind::unavailable)
+            return decide_failure({diagnostic_of(failure, file_)}, symbols, c);
+        report_.environment = Error{failure.message};
+        return false;
     }
 
     bool decide_failure(std::vector<Diagnostic> found, const SymbolValues& symbols, const Case& c) {

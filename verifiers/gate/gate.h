@@ -79,8 +79,6 @@ CheckReport check(const Task& task, const std::string& source, const std::string
 // the outputs agree with the reference, can its values be drawn?
 Status validate_task(const Task& task);
 
-// Does `symbols` give every symbol of the page a value in its range?
-Status fits_task(const Task& task, const SymbolValues& symbols);
 // Is `name` one of the page's draws? The error names the nearest.
 Status known_case(const Task& task, const std::string& name);
 

@@ -6,64 +6,10 @@
 #include <set>
 #include <string>
 
+#include "harness/candidate/comments.h"
+
 namespace kernelwright {
 namespace {
-
-// The source with comments, string and character literals blanked, lines kept: a rule must not fire on prose.
-std::string code_only(const std::string& source) {
-    std::string out = source;
-    enum class In { code, line_comment, block_comment, string, character } in = In::code;
-    for (std::size_t i = 0; i < out.size(); ++i) {
-        const char c = source[i];
-        const char next = i + 1 < source.size() ? source[i + 1] : '\0';
-        switch (in) {
-            case In::code:
-                if (c == '/' && next == '/') {
-                    in = In::line_comment;
-                } else if (c == '/' && next == '*') {
-                    in = In::block_comment;
-                    out[i++] = ' ';
-                } else if (c == '"') {
-                    in = In::string;
-                    continue;
-                } else if (c == '\'' &&
-                           (i == 0 || std::isalnum(static_cast<unsigned char>(source[i - 1])) == 0)) {
-                    in = In::character;  // a quote after a digit is a digit separator
-                    continue;
-                }
-                if (in == In::code) continue;
-                break;
-            case In::line_comment:
-                if (c == '\n') {
-                    in = In::code;
-                    continue;
-                }
-                break;
-            case In::block_comment:
-                if (c == '*' && next == '/') {
-                    out[i++] = ' ';
-                    in = In::code;
-                }
-                break;
-            case In::string:
-            case In::character: {
-                const char quote = in == In::string ? '"' : '\'';
-                if (c == '\\') {
-                    out[i] = ' ';
-                    if (++i < out.size() && source[i] != '\n') out[i] = ' ';
-                    continue;
-                }
-                if (c == quote || c == '\n') {
-                    in = In::code;
-                    continue;
-                }
-                break;
-            }
-        }
-        if (i < out.size() && out[i] != '\n') out[i] = ' ';
-    }
-    return out;
-}
 
 struct Token {
     std::string text;

@@ -83,41 +83,6 @@ Status validate_task(const Task& task) {
     return Done{};
 }
 
-Status fits_task(const Task& task, const SymbolValues& symbols) {
-    std::vector<std::string> known;
-    for (const SymbolRange& range : task.symbols) known.push_back(range.name);
-    for (const auto& [name, value] : symbols) {
-        if (std::find(known.begin(), known.end(), name) == known.end()) {
-            return Error{
-                fmt::format("--shape: the task has no symbol `{}`{}", name, did_you_mean(name, known))};
-        }
-    }
-    for (const SymbolRange& range : task.symbols) {
-        const auto it = symbols.find(range.name);
-        if (it == symbols.end()) return Error{fmt::format("--shape: symbol `{}` has no value", range.name)};
-        if (it->second < range.min || (range.max && it->second > *range.max) ||
-            it->second % range.multiple_of != 0) {
-            return Error{fmt::format("--shape: {}={} is outside the range that the page gives", range.name,
-                                     it->second)};
-        }
-    }
-    // The page's own limits on sizes hold for a shape from the command line too.
-    for (const auto* list : {&task.inputs, &task.outputs}) {
-        for (const TensorSpec& spec : *list) {
-            const auto shape = spec.shape_at(symbols);
-            if (!shape) return shape.error();
-            double elements = 1;
-            for (const std::int64_t extent : *shape) elements *= static_cast<double>(extent);
-            if (elements > 2.0e8) {
-                return Error{
-                    fmt::format("--shape: `{}` would have {:.3g} elements; at most 2e8 are checked here",
-                                spec.name, elements)};
-            }
-        }
-    }
-    return Done{};
-}
-
 Status known_case(const Task& task, const std::string& name) {
     const std::vector<std::string> known = cases_for(task);
     if (std::find(known.begin(), known.end(), name) != known.end()) return Done{};

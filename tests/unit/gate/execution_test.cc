@@ -57,6 +57,30 @@ TEST(Execution, InPlaceOutputsShareTheInputsBuffer) {
     EXPECT_EQ(job.kernels[0].arguments[0].buffer, "x");
 }
 
+// Arguments that were mixed up show in what a parameter is bound to; where the names agree there is nothing
+// to say.
+TEST(Execution, AFaultNamesTheParameterOfItsBuffer) {
+    BoundPlan plan;
+    BoundKernel kernel;
+    kernel.name = "k";
+    kernel.arguments = {
+        {"y", "", {}, "const float* __restrict__ x"}, {"x", "", {}, "float *x"}, {"z", "", {}, ""}};
+    plan.kernels = {kernel};
+    const auto message = [&](const std::string& fault_message) {
+        JobOutcome outcome;
+        outcome.kernels.resize(1);
+        emulator::Fault fault;
+        fault.rule = "out-of-bounds";
+        fault.place.line = 3;
+        fault.message = fault_message;
+        outcome.kernels[0].faults = {fault};
+        return diagnostics_of(outcome, plan, "k.cu").at(0).message;
+    };
+    EXPECT_EQ(message("reads `y`"), "reads `y`; parameter 1 `const float* __restrict__ x` is bound to `y`");
+    for (const char* text : {"reads `x`", "reads `z`", "reads the shared `yy`", "x"})
+        EXPECT_EQ(message(text), text);
+}
+
 // The line table has the last part of the candidate's name; a diagnostic has the name that the caller gave.
 TEST(Execution, FaultsBecomeDiagnosticsOfTheirStage) {
     JobOutcome outcome;
