@@ -178,21 +178,11 @@ HttpRequest AnthropicProtocol::request(const Prompt& prompt, std::int64_t max_ou
     }
     if (settings_.temperature) body["temperature"] = *settings_.temperature;
 
-    HttpRequest request;
-    request.url = settings_.base_url + "/v1/messages";
-    request.headers = headers();
-    request.headers.emplace_back("Content-Type", "application/json");
-    request.headers.emplace_back("Accept", "text/event-stream, application/json");
-    request.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
-    return request;
+    return stream_request(settings_.base_url + "/v1/messages", headers(), body);
 }
 
 HttpRequest AnthropicProtocol::probe() const {
-    HttpRequest request;
-    request.url = settings_.base_url + "/v1/models";
-    request.headers = headers();
-    request.get = true;
-    return request;
+    return get_request(settings_.base_url + "/v1/models", headers());
 }
 
 std::unique_ptr<StreamReader> AnthropicProtocol::reader() const {

@@ -149,22 +149,10 @@ HttpRequest OpenAiProtocol::request(const Prompt& prompt, std::int64_t max_outpu
     if (!settings_.reasoning_effort.empty()) body["reasoning_effort"] = settings_.reasoning_effort;
     if (settings_.temperature) body["temperature"] = *settings_.temperature;
 
-    HttpRequest request;
-    request.url = settings_.base_url + "/chat/completions";
-    request.headers = headers();
-    request.headers.emplace_back("Content-Type", "application/json");
-    request.headers.emplace_back("Accept", "text/event-stream, application/json");
-    request.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
-    return request;
+    return stream_request(settings_.base_url + "/chat/completions", headers(), body);
 }
 
-HttpRequest OpenAiProtocol::probe() const {
-    HttpRequest request;
-    request.url = settings_.base_url + "/models";
-    request.headers = headers();
-    request.get = true;
-    return request;
-}
+HttpRequest OpenAiProtocol::probe() const { return get_request(settings_.base_url + "/models", headers()); }
 
 std::unique_ptr<StreamReader> OpenAiProtocol::reader() const { return std::make_unique<OpenAiReader>(); }
 

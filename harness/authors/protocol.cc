@@ -182,6 +182,18 @@ std::optional<std::int64_t> smaller_cap(const ApiError& error, std::int64_t cap)
     return smaller;
 }
 
+HttpRequest stream_request(std::string url, HeaderList headers, const Json& body) {
+    headers.emplace_back("Content-Type", "application/json");
+    headers.emplace_back("Accept", "text/event-stream, application/json");
+    // A prompt may hold a candidate's bytes, which need not be UTF-8.
+    return {std::move(url), std::move(headers), body.dump(-1, ' ', false, Json::error_handler_t::replace),
+            false};
+}
+
+HttpRequest get_request(std::string url, HeaderList headers) {
+    return {std::move(url), std::move(headers), "", true};
+}
+
 std::string text_of(const Json& object, const char* key) {
     if (!object.is_object()) return "";
     const auto it = object.find(key);

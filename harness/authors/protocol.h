@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "harness/authors/author.h"
 #include "harness/authors/http.h"
@@ -76,6 +78,11 @@ class Protocol {
     // does.
     virtual bool adapt(const ApiError& /*error*/) { return false; }
 };
+
+// Requests as every endpoint wants them: a JSON document whose answer may stream, and a page that is read.
+using HeaderList = std::vector<std::pair<std::string, std::string>>;
+HttpRequest stream_request(std::string url, HeaderList headers, const Json& body);
+HttpRequest get_request(std::string url, HeaderList headers);
 
 // Helpers for readers: a member as a string ("" when it is absent, null or of another kind) and as a count
 // (0 likewise; negative and absurd numbers are 0).
