@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -9,16 +11,28 @@
 #include "harness/cli/commands.h"
 #include "harness/cli/interrupt.h"
 #include "harness/core/files.h"
+#include "harness/core/text.h"
 #include "harness/report/status.h"
 #include "verifiers/gate/gate.h"
 
 namespace kernelwright::cli {
 namespace {
 
-void print_report(const CheckReport& report, std::chrono::duration<double> time) {
+// ", tune shapes: 2 verified, 1 run but not verified": the notes say why.
+std::string tune_text(const CheckReport& report) {
+    if (report.tune.empty()) return {};
+    const auto verified = std::count_if(report.tune.begin(), report.tune.end(),
+                                        [](const TuneRun& run) { return run.verified; });
+    const auto not_verified = static_cast<std::ptrdiff_t>(report.tune.size()) - verified;
+    std::string out = fmt::format(", tune shapes: {} verified", verified);
+    if (not_verified > 0) out += fmt::format(", {} run but not verified", not_verified);
+    return out;
+}
+
+void print_report(const Global& global, const CheckReport& report, std::chrono::duration<double> time) {
     fmt::print("{}  {}  {} {}\n", report.task, report.candidate, report.device, report.target);
     for (const Diagnostic& d : report.diagnostics) {
-        fmt::print("{}\n", to_line(d));
+        fmt::print("{}\n", printable(to_line(d)));
         if (!d.shape.empty()) {
             std::string at;
             for (const auto& [name, value] : d.shape)
@@ -34,17 +48,24 @@ void print_report(const CheckReport& report, std::chrono::duration<double> time)
         }
     }
     if (report.pass) {
-        fmt::print("PASS: {} shapes, {} cases, {:.1f} s\n", report.shapes_checked, report.cases_checked,
-                   time.count());
+        fmt::print("PASS: {} shapes, {} cases{}, {:.1f} s\n", report.shapes_checked, report.cases_checked,
+                   tune_text(report), time.count());
     } else {
         fmt::print("FAIL at stage {} after {} shapes, {} cases, {:.1f} s\n",
                    report.stage ? to_string(*report.stage) : "-", report.shapes_checked, report.cases_checked,
                    time.count());
-        fmt::print("again: {}\n", report.replay);
+        fmt::print("again: {}\n", runnable(global, report.replay));
     }
 }
 
 }  // namespace
+
+std::optional<Exit> no_verdict(const Global& global, const CheckReport& report) {
+    if (report.page_fault) return fail(global, Exit::usage, *report.page_fault);
+    if (report.environment) return fail(global, Exit::missing, *report.environment);
+    if (report.interrupted) return fail(global, Exit::interrupted, Error{"interrupted"});
+    return std::nullopt;
+}
 
 Exit run_check(const Global& global, const CheckCall& call) {
     const auto start = std::chrono::steady_clock::now();
@@ -54,12 +75,19 @@ Exit run_check(const Global& global, const CheckCall& call) {
     if (!task) return fail(global, task.error().exit, task.error().error);
     GateOptions options;
     options.target = call.bench.target;
-    options.seed = call.seed;
+    const char* const seed_end = call.seed.data() + call.seed.size();
+    if (const auto [end, ec] = std::from_chars(call.seed.data(), seed_end, options.seed);
+        ec != std::errc() || end != seed_end) {
+        return fail(global, Exit::usage,
+                    Error{fmt::format("--seed {}: it is an integer from 0 to 2^64 - 1", call.seed)});
+    }
     if (!call.shape.empty()) {
-        const auto shape = parse_shape(call.shape);
-        if (!shape) return fail(global, Exit::usage, shape.error());
-        if (const Status fits = fits_task(*task, *shape); !fits)
-            return fail(global, Exit::usage, fits.error());
+        auto shape = parse_shape(*task, call.shape);
+        if (!shape) {
+            Error error = shape.error();
+            error.message = "--shape: " + error.message;
+            return fail(global, Exit::usage, error);
+        }
         options.shape = *shape;
     }
     if (!call.case_name.empty()) {
@@ -79,13 +107,11 @@ Exit run_check(const Global& global, const CheckCall& call) {
     const GateParts parts{*bench->compiler, *bench->device, **expectations, bench->targets};
     const CheckReport report = check(*task, *source, call.candidate, parts, options);
     status.clear();
-    if (report.page_fault) return fail(global, Exit::usage, *report.page_fault);
-    if (report.environment) return fail(global, Exit::missing, *report.environment);
-    if (report.interrupted) return fail(global, Exit::interrupted, Error{"interrupted"});
+    if (const auto exit = no_verdict(global, report)) return *exit;
     if (global.json) {
         print_json(to_json(report));
     } else {
-        print_report(report, std::chrono::steady_clock::now() - start);
+        print_report(global, report, std::chrono::steady_clock::now() - start);
     }
     return report.pass ? Exit::good : Exit::verdict;
 }

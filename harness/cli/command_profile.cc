@@ -30,9 +30,7 @@ Exit run_profile(const Global& global, const ProfileCall& call) {
     const GateParts parts{*bench->compiler, *bench->device, **expectations, bench->targets};
     const CheckReport report = check(*task, *source, call.candidate, parts, options);
     status.clear();
-    if (report.page_fault) return fail(global, Exit::usage, *report.page_fault);
-    if (report.environment) return fail(global, Exit::missing, *report.environment);
-    if (report.interrupted) return fail(global, Exit::interrupted, Error{"interrupted"});
+    if (const auto exit = no_verdict(global, report)) return *exit;
     if (!report.pass) {
         if (global.json) {
             print_json(to_json(report));

@@ -10,6 +10,7 @@
 #include "harness/cli/commands.h"
 #include "harness/cli/interrupt.h"
 #include "harness/core/files.h"
+#include "harness/core/text.h"
 #include "harness/report/report.h"
 #include "harness/report/status.h"
 #include "harness/search/evaluator.h"
@@ -86,8 +87,18 @@ Exit run_search_command(const Global& global, const RunCall& given) {
         if (!before) return fail(global, Exit::usage, before.error());
         take_over(*before, call);
     }
+    if (call.task.empty() && resuming) {
+        return fail(
+            global, Exit::usage,
+            Error{fmt::format("run {} does not say which page it is about", id),
+                  {},
+                  0,
+                  0,
+                  "name it: " + runnable(global, fmt::format("kernelwright run TASK --resume {}", id))});
+    }
     if (call.task.empty())
-        return fail(global, Exit::usage, Error{"which task? kernelwright run tasks/softmax_rows.md"});
+        return fail(global, Exit::usage,
+                    Error{"which task? " + runnable(global, "kernelwright run softmax_rows")});
     if (call.author.empty()) call.author = "openai";
 
     auto bench = make_workbench(call.bench);
@@ -147,18 +158,16 @@ Exit run_search_command(const Global& global, const RunCall& given) {
     if (!writer) return fail(global, Exit::usage, writer.error());
     id = (*writer)->id();
 
-    std::error_code ec;
-    fs::create_directories(store.root(), ec);
-    const fs::path index_file = store.root() / "index.sqlite";
-    const bool new_index = !fs::exists(index_file, ec);
-    auto index = record::Index::open(index_file);
-    if (index && new_index) (void)index->rebuild(store);
+    std::string index_note;
+    auto index = record::Index::open_for(store, &index_note);
     const GateParts gate{*bench->compiler, *bench->device, **expectations, bench->targets};
     search::GateEvaluator evaluator(*task, gate, call.bench.target);
     search::RuleBook skills(load_skills(bench->data / "skills" / "rules"), store.root() / "evidence.jsonl",
                             *task, *facts, clock);
     const InterruptGuard interrupt;
     StatusProgress progress;
+    if (!index) index_note = index.error().str();
+    if (!index_note.empty()) progress.message("warning: " + index_note);
     for (const Error& broken : skills.broken_rules()) progress.message("skill left out: " + broken.str());
     progress.message(fmt::format("run {}: {} on {} ({}), author {}", id, task->name, bench->device->name(),
                                  facts->target, (*author)->describe()));
@@ -188,15 +197,18 @@ Exit run_search_command(const Global& global, const RunCall& given) {
     // The loop keeps the winner as a file of its own, beside the record.
     const std::string winner =
         outcome.run.best() != nullptr ? ((*writer)->folder() / "winner.cu").string() : std::string();
-    if (!outcome.error.message.empty()) fmt::print(stderr, "kernelwright: {}\n", outcome.error.str());
+    if (!outcome.error.message.empty())
+        fmt::print(stderr, "kernelwright: {}\n", printable(outcome.error.str()));
     std::string next;
+    const std::string results =
+        store.root() == RunCall{}.results ? "" : " --results " + shell_word(store.root().string());
     if (outcome.exit_code == 130 || outcome.why == "author failed" || outcome.why == "missing") {
-        next = fmt::format("kernelwright run --resume {}", id);
+        next = fmt::format("kernelwright run --resume {}{}", id, results);
     } else if (!winner.empty()) {
-        next = fmt::format("kernelwright profile {} {}{}", call.task, winner,
-                           call.bench.target.empty() ? "" : " --target " + call.bench.target);
+        next = fmt::format("kernelwright profile {} {}{}", shell_word(call.task), shell_word(winner),
+                           call.bench.target.empty() ? "" : " --target " + shell_word(call.bench.target));
     } else {
-        next = fmt::format("kernelwright report {}", id);
+        next = fmt::format("kernelwright report {}{}", id, results);
     }
     if (global.json) {
         Json out;
@@ -209,7 +221,10 @@ Exit run_search_command(const Global& global, const RunCall& given) {
         out["record"] = record::to_json(outcome.run);
         print_json(out);
     } else {
-        fmt::print("{}", report::run_summary(outcome.run, winner, next));
+        // The reason has been printed with the error already.
+        record::Run shown = outcome.run;
+        if (!outcome.error.message.empty()) shown.reason.clear();
+        fmt::print("{}", report::run_summary(shown, winner, runnable(global, next)));
     }
     return static_cast<Exit>(outcome.exit_code);
 }

@@ -16,7 +16,7 @@ Exit show(const Global& global, const SkillLibrary& library, const std::vector<s
     for (const Skill& skill : library.skills) known.push_back(skill.id);
     if (ids.empty())
         return fail(global, Exit::usage,
-                    Error{"skills show: which one?", {}, 0, 0, "kernelwright skills list"});
+                    Error{"skills show: which one?", {}, 0, 0, runnable(global, "kernelwright skills list")});
     Json list = Json::array();
     for (const std::string& id : ids) {
         const Skill* skill = library.find(id);

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "harness/cli/commands.h"
+#include "harness/core/text.h"
 #include "verifiers/gate/gate.h"
 #include "verifiers/numerics/draws.h"
 
@@ -47,17 +48,18 @@ Exit run_tasks(const Global& global, const TasksCall& call) {
     if (call.action != "list" && call.action != "check") {
         return fail(global, Exit::usage, Error{fmt::format("tasks {}: it is list or check", call.action)});
     }
-    std::vector<fs::path> pages;
-    for (const std::string& given : call.pages) pages.push_back(resolve_task(given));
-    if (pages.empty()) {
+    std::vector<TaskEntry> entries;
+    for (const std::string& given : call.pages) {
+        const fs::path page = resolve_task(given);
+        entries.push_back({page.stem().string(), page, load_named_task(given)});
+    }
+    if (entries.empty()) {
         const auto data = data_folder();
         if (!data) return fail(global, Exit::missing, data.error());
-        std::error_code ec;
-        for (const auto& entry : fs::directory_iterator(*data / "tasks", ec)) {
-            if (entry.path().extension() == ".md") pages.push_back(entry.path());
-        }
-        std::sort(pages.begin(), pages.end());
-        if (pages.empty())
+        auto library = task_library(*data / "tasks");
+        if (!library) return fail(global, Exit::missing, library.error());
+        entries = std::move(*library);
+        if (entries.empty())
             return fail(global, Exit::missing, Error{"no task pages", (*data / "tasks").string()});
     }
     const bool checking = call.action == "check";
@@ -65,14 +67,13 @@ Exit run_tasks(const Global& global, const TasksCall& call) {
     if (checking && !bench) return fail(global, bench.error().exit, bench.error().error);
     Json list = Json::array();
     bool sound = true;
-    for (const fs::path& page : pages) {
-        auto task = load_task(page);
+    for (const auto& [name, page, task] : entries) {
         Status status = Done{};
         if (!task) status = task.error();
         if (status.ok()) status = validate_task(*task);
         if (status.ok() && checking) status = check_page(*bench, *task);
         Json entry;
-        entry["name"] = task ? task->name : page.stem().string();
+        entry["name"] = task ? task->name : name;
         entry["file"] = page.string();
         if (task) {
             entry["summary"] = task->summary;
@@ -89,7 +90,7 @@ Exit run_tasks(const Global& global, const TasksCall& call) {
         }
         if (!global.json) {
             if (!status) {
-                fmt::print(stderr, "kernelwright: {}\n", status.error().str());
+                fmt::print(stderr, "kernelwright: {}\n", printable(status.error().str()));
             } else if (checking) {
                 fmt::print("{}: sound, {} check shapes, draws: {}\n", task->name, task->check_shapes.size(),
                            fmt::join(cases_for(*task), " "));

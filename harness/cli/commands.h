@@ -11,12 +11,16 @@
 
 namespace kernelwright::cli {
 
+// A check that came to no verdict (the page's reference failed, something is missing, it was interrupted):
+// says so; nullopt: there is one.
+std::optional<Exit> no_verdict(const Global& global, const CheckReport& report);
+
 struct CheckCall {
     std::string task, candidate;
     WorkbenchOptions bench;
     std::string shape;  // "M=3,N=17"; empty: all of the page's
     std::string case_name;
-    std::uint64_t seed = 1;
+    std::string seed = "1";  // of the draws, as given
 };
 Exit run_check(const Global& global, const CheckCall& call);
 

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <system_error>
 
+#include "harness/core/environment.h"
+#include "harness/core/process.h"
 #include "harness/core/text.h"
 
 namespace kernelwright::cli {
@@ -39,6 +43,40 @@ Result<fs::path> data_folder() {
                  "set KERNELWRIGHT_DATA to the source tree, or run `make install`"};
 }
 
+std::string called_as(const std::string& typed) {
+    constexpr const char* name = "kernelwright";
+    std::error_code ec;
+    const std::string found = find_program(name, read_environment("PATH").value_or(""));
+    if (!found.empty() && fs::canonical(found, ec) == program_path()) return name;
+    return typed.find('/') != std::string::npos ? shell_word(typed) : typed.empty() ? name : typed;
+}
+
+std::string shell_word(const std::string& text) {
+    static constexpr const char* plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+    if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+    std::string out = "'";
+    for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
+}
+
+std::string runnable(const Global& global, const std::string& command) {
+    constexpr std::string_view name = "kernelwright ";
+    return command.starts_with(name) ? global.program + " " + command.substr(name.size()) : command;
+}
+
+std::vector<std::string> library_names() {
+    std::vector<std::string> names;
+    std::error_code ec;
+    const auto data = data_folder();
+    if (!data) return names;
+    for (const auto& entry : fs::directory_iterator(*data / "tasks", ec)) {
+        if (entry.path().extension() == ".md") names.push_back(entry.path().stem().string());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
 fs::path resolve_task(const std::string& given) {
     std::error_code ec;
     if (fs::exists(given, ec) || given.find('/') != std::string::npos) return given;
@@ -53,12 +91,12 @@ fs::path resolve_task(const std::string& given) {
 void print_json(const Json& json) {
     // Invalid UTF-8 from a candidate or a log is replaced, never an exception.
     const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+        throw std::system_error(errno, std::generic_category(), "standard output");
 }
 
 Exit fail(const Global& global, Exit exit, const Error& error) {
-    fmt::print(stderr, "kernelwright: {}\n", error.str());
+    fmt::print(stderr, "kernelwright: {}\n", printable(error.str()));
     if (global.json) {
         Json e;
         e["message"] = error.message;
@@ -79,27 +117,6 @@ RunPlace run_place(const std::string& given, const std::string& results) {
     const fs::path folder = fs::weakly_canonical(given, ec);
     if (given.find('/') == std::string::npos || ec || !fs::is_directory(folder, ec)) return {results, given};
     return {folder.parent_path().parent_path(), folder.filename().string()};
-}
-
-Result<std::map<std::string, std::int64_t>> parse_shape(const std::string& text) {
-    std::map<std::string, std::int64_t> out;
-    for (const std::string& part : split(text, ',')) {
-        const std::size_t equals = part.find('=');
-        const std::string name(trim(part.substr(0, equals)));
-        const std::string number(equals == std::string::npos ? "" : trim(part.substr(equals + 1)));
-        std::int64_t value = 0;
-        const auto [end, ec] = std::from_chars(number.data(), number.data() + number.size(), value);
-        if (equals == std::string::npos || name.empty() || ec != std::errc() ||
-            end != number.data() + number.size() || value < 1) {
-            return Error{fmt::format("--shape {}: `{}` is not NAME=POSITIVE", text, part),
-                         {},
-                         0,
-                         0,
-                         "write --shape M=3,N=17"};
-        }
-        out[name] = value;
-    }
-    return out;
 }
 
 }  // namespace kernelwright::cli

@@ -22,7 +22,8 @@ enum class Exit : int {
 };
 
 struct Global {
-    bool json = false;  // one JSON document on standard output, nothing else there
+    bool json = false;                     // one JSON document on standard output, nothing else there
+    std::string program = "kernelwright";  // how to call this program again, as called_as says
 };
 
 // The folder with tasks/, skills/, devices/ and share/: KERNELWRIGHT_DATA, else the first folder above the
@@ -30,8 +31,16 @@ struct Global {
 Result<std::filesystem::path> data_folder();
 std::filesystem::path program_path();
 
+// How a shell reaches this program: its plain name where that is it on PATH, else as it was called.
+std::string called_as(const std::string& typed);
+// A command that begins with `kernelwright `, as it can be pasted.
+std::string runnable(const Global& global, const std::string& command);
+// One argument for a shell, quoted where it must be.
+std::string shell_word(const std::string& text);
+
 // A task by page path, or by name in the library.
 std::filesystem::path resolve_task(const std::string& given);
+std::vector<std::string> library_names();
 
 // Prints one line on standard error ("kernelwright: ..."), with --json also {"schema", "error": {...}} on
 // standard output, and returns the exit code.
@@ -44,8 +53,5 @@ struct RunPlace {
     std::string run;
 };
 RunPlace run_place(const std::string& given, const std::string& results);
-
-// "M=3,N=17" -> symbol values.
-Result<std::map<std::string, std::int64_t>> parse_shape(const std::string& text);
 
 }  // namespace kernelwright::cli

@@ -1,11 +1,17 @@
 // The program `kernelwright`: options to values, values to a command, its exit code to the shell.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <new>
+#include <system_error>
 
 #include "harness/cli/commands.h"
 #include "harness/cli/workers.h"
@@ -42,6 +48,7 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
     app.fallthrough();
     Global global;
+    global.program = called_as(argv[0] != nullptr ? argv[0] : "");
     app.add_flag("--json", global.json, "print one JSON document on standard output and nothing else there");
     Exit exit = Exit::good;
 
@@ -122,7 +129,7 @@ int run(int argc, char** argv) {
                            {},
                            0,
                            0,
-                           "see kernelwright --help"}));
+                           runnable(global, "kernelwright --help") + " lists the commands"}));
         }
     }
     try {
@@ -133,9 +140,28 @@ int run(int argc, char** argv) {
         return app.exit(e);
     } catch (const CLI::ParseError& e) {
         return static_cast<int>(
-            fail(global, Exit::usage, Error{e.what(), {}, 0, 0, "see kernelwright --help"}));
+            fail(global, Exit::usage,
+                 Error{e.what(), {}, 0, 0, runnable(global, "kernelwright --help") + " lists the commands"}));
     }
     return static_cast<int>(exit);
+}
+
+// A stream that the caller closed would give its number to the next file that is opened, and what is printed
+// would go into that file.
+void keep_streams_open() {
+    for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::open("/dev/null", O_RDWR)) {
+        if (fd <= STDERR_FILENO) continue;
+        ::close(fd);
+        return;
+    }
+}
+
+// What was printed must have arrived; a reader that went away wanted no more.
+int finished(int exit, int error) {
+    if (std::fflush(stdout) != 0) error = errno;
+    if (error == 0 || error == EPIPE) return exit;
+    fmt::print(stderr, "kernelwright: cannot write to standard output: {}\n", std::strerror(error));
+    return static_cast<int>(Exit::missing);
 }
 
 }  // namespace
@@ -146,8 +172,17 @@ int main(int argc, char** argv) {
     if (const auto status = kernelwright::run_worker_if_asked(argc, argv, workers)) return *status;
     // A file that grows past its limit is an error to report, not a signal to die of.
     std::signal(SIGXFSZ, SIG_IGN);
+    using kernelwright::cli::finished;
+    kernelwright::cli::keep_streams_open();
     try {
-        return kernelwright::cli::run(argc, argv);
+        return finished(kernelwright::cli::run(argc, argv), 0);
+    } catch (const std::system_error& e) {
+        if (std::ferror(stdout) != 0) return finished(70, e.code().value());
+        fmt::print(stderr, "kernelwright: internal error: {}\n", e.what());
+        return 70;
+    } catch (const std::bad_alloc&) {
+        std::fputs("kernelwright: there is not enough memory\n", stderr);
+        return 3;
     } catch (const std::exception& e) {
         fmt::print(stderr, "kernelwright: internal error: {}\n", e.what());
         return 70;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "harness/compile/nvrtc_compiler.h"
+#include "harness/core/text.h"
 #include "harness/device/worker.h"
 #include "harness/sandbox/policy.h"
 
@@ -48,8 +49,26 @@ Result<Workbench, Refusal> make_workbench(const WorkbenchOptions& options) {
     return bench;
 }
 
+Result<Task> load_named_task(const std::string& given) {
+    const std::filesystem::path page = resolve_task(given);
+    std::error_code ec;
+    if (!std::filesystem::exists(page, ec)) {
+        if (given.find('/') != std::string::npos)
+            return Error{ec ? "cannot open: " + ec.message() : "there is no such task page", given};
+        return Error{fmt::format("no task `{}`{}", given, did_you_mean(given, library_names())),
+                     {},
+                     0,
+                     0,
+                     "`kernelwright tasks` lists the shipped ones; a page is named by its path"};
+    }
+    if (page.extension() == ".cu")
+        return Error{"a candidate where a task belongs", given, 0, 0,
+                     "the task comes first: check TASK CANDIDATE.cu"};
+    return load_task(page);
+}
+
 Result<Task, Refusal> Workbench::task(const std::string& given) const {
-    auto task = load_task(resolve_task(given));
+    auto task = load_named_task(given);
     if (!task) return Refusal{Exit::usage, task.error()};
     if (const Status sound = validate_task(*task); !sound) return Refusal{Exit::usage, sound.error()};
     return std::move(*task);

@@ -27,6 +27,9 @@ struct Refusal {
     Error error;
 };
 
+// A page by its path, or by its name in the library; the error for one that is not there names the nearest.
+Result<Task> load_named_task(const std::string& given);
+
 struct Workbench {
     std::filesystem::path data;
     DeviceTable targets;

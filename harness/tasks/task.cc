@@ -151,7 +151,7 @@ Result<SymbolValues> parse_shape(const Task& task, const std::string& text) {
         }
         if (!shape.emplace(name, value).second) return Error{fmt::format("the shape names `{}` twice", name)};
     }
-    if (const auto status = check_shape(task, shape, TaskLimits::tune_elements); !status)
+    if (const auto status = check_shape(task, shape, TaskLimits::check_elements); !status)
         return status.error();
     return shape;
 }

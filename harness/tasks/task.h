@@ -105,7 +105,7 @@ Result<Task> load_task(const std::filesystem::path& path);
 Status check_shape(const Task& task, const SymbolValues& shape, std::int64_t element_limit);
 // "M=3,N=17", in the order of the page's symbols.
 std::string shape_text(const Task& task, const SymbolValues& shape);
-// The reverse, as `--shape` takes it.
+// The reverse, as `--shape` takes it: a shape that can be checked, so inside the page's ranges and limits.
 Result<SymbolValues> parse_shape(const Task& task, const std::string& text);
 
 struct TaskEntry {

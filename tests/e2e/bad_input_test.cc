@@ -1,6 +1,7 @@
 // Broken pages and candidates (tests/cases/bad_input): one clear line or diagnostic, the right exit code, no
 // crash. Faults too large to keep as files are made here.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <map>
@@ -110,10 +111,84 @@ TEST(BadInput, HundredMegabytes) {
 }
 
 TEST(BadInput, FilesThatAreNoFiles) {
-    for (const char* path : {"/nonexistent/k.cu", "/dev/zero", "/"}) {
-        const Ran ran = run_program({"check", "vector_add", path});
-        EXPECT_EQ(ran.exit, 2) << path << ran.out << ran.err;
-        EXPECT_EQ(lines_in(ran.err), 1U) << path << ran.err;
+    const Scratch scratch;
+    const std::string pipe = (scratch.path() / "pipe").string(), loop = (scratch.path() / "loop").string();
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    std::filesystem::create_symlink(loop, loop);
+    const std::string replay = "replay:" + (source_dir() / "share/replays/softmax_rows.jsonl").string();
+    const std::string results = (scratch.path() / "results").string();
+    for (const std::string& path : {(scratch.path() / "missing/k.cu").string(), std::string("/dev/zero"),
+                                    std::string("/"), scratch.path().string(), pipe, loop}) {
+        for (const std::vector<std::string>& call :
+             {std::vector<std::string>{"check", "vector_add", path},
+              {"tasks", "check", path},
+              {"run", "vector_add", "--author", "replay:" + path, "--results", results},
+              {"run", "softmax_rows", "--author", replay, "--record", path, "--results", results},
+              {"report", path, "--results", results}}) {
+            const Ran ran = run_program(call);
+            EXPECT_EQ(ran.exit, 2) << Json(call).dump() << ran.out << ran.err;
+            EXPECT_EQ(lines_in(ran.err), 1U) << Json(call).dump() << ran.err;
+        }
+    }
+}
+
+TEST(BadInput, StreamsThatAreClosedOrFull) {
+    const std::string program = quoted(std::string(KW_BINARY_DIR) + "/bin/kernelwright");
+    const Scratch scratch;
+    const std::string err = (scratch.path() / "err").string();
+    const auto exit_of = [&](const std::string& command) {
+        return WEXITSTATUS(std::system(("timeout 60 " + command).c_str()));
+    };
+    EXPECT_EQ(exit_of(program + " tasks --json >/dev/full 2>" + err), 3);
+    EXPECT_EQ(lines_in(slurp(err)), 1U) << slurp(err);
+    EXPECT_EQ(exit_of(program + " tasks >/dev/full 2>" + err), 3);
+    EXPECT_EQ(exit_of(program + " tasks >&- 2>&- <&-"), 0);
+    EXPECT_EQ(exit_of("bash -c 'set -o pipefail; " + program + " tasks --json | head -c 0'"), 141)
+        << "as other programs end when nobody reads";
+    // What is printed must not go into a file of the run, whose number it would have.
+    const std::string results = (scratch.path() / "results").string();
+    const std::string page = (source_dir() / "tasks/softmax_rows.md").string();
+    const std::string replay = (source_dir() / "share/replays/softmax_rows.jsonl").string();
+    EXPECT_EQ(exit_of(program + " run " + page + " --author replay:" + replay + " --results " + results +
+                      " >&- 2>&- <&-"),
+              0);
+    EXPECT_EQ(run_program({"report", "last", "--results", results}).exit, 0);
+}
+
+// What the machine lacks is no verdict on a candidate.
+TEST(BadInput, MachinesThatAreTooSmall) {
+    const std::string check = quoted(std::string(KW_BINARY_DIR) + "/bin/kernelwright") +
+                              " check vector_add " +
+                              quoted((source_dir() / "tests/cases/tasks/vector_add/naive.cu").string());
+    const Scratch scratch;
+    const std::string err = (scratch.path() / "err").string();
+    for (const char* limit : {"ulimit -n 10", "ulimit -n 12", "ulimit -n 14"}) {
+        const int status = std::system(
+            ("(" + std::string(limit) + "; timeout 60 " + check + ") >/dev/null 2>" + err).c_str());
+        EXPECT_EQ(WEXITSTATUS(status), 3) << limit << slurp(err);
+        EXPECT_NE(slurp(err).find("kernelwright: "), std::string::npos) << slurp(err);
+    }
+}
+
+TEST(BadInput, NamesThatAreNearlyRight) {
+    const std::string naive = (source_dir() / "tests/cases/tasks/vector_add/naive.cu").string();
+    const struct {
+        std::vector<std::string> call;
+        const char* says;
+    } cases[] = {
+        {{"check", "vector_ad", naive}, "did you mean `vector_add`?"},
+        {{"profile", "softmax_row", naive}, "did you mean `softmax_rows`?"},
+        {{"check", "tasks/vector_ad.md", naive}, "there is no such task page"},
+        {{"check", naive, "vector_add"}, "the task comes first"},
+        {{"check", "vector_add", naive, "--shape", "n=3"}, "did you mean `N`?"},
+        {{"chekc"}, "did you mean `check`?"},
+        {{"check", "vector_add", naive, "--shape", "N=400000000"}, "elements"},
+    };
+    for (const auto& c : cases) {
+        const Ran ran = run_program(c.call);
+        EXPECT_EQ(ran.exit, 2) << ran.err;
+        EXPECT_EQ(lines_in(ran.err), 1U) << ran.err;
+        EXPECT_NE(ran.err.find(c.says), std::string::npos) << ran.err;
     }
 }
 
@@ -130,6 +205,12 @@ TEST(BadInput, CallsThatAreWrong) {
         {"check", "vector_add", naive, "--shape", "N=99999999999"},
         {"check", "vector_add", naive, "--case", "nomral"},
         {"check", "vector_add", naive, "--seed", "minus"},
+        {"check", "vector_add", naive, "--seed", "-1"},
+        {"check", "vector_add", naive, "--seed", "99999999999999999999999"},
+        {"check", "vector_add", naive, "--shape", ","},
+        {"check", "vector_add", naive, "--shape", "N=3,N=4"},
+        {"check", "\x1b[31mred\a\n", naive},
+        {"tasks", "check", "vector_ad"},
         {"check", "vector_add", naive, "--target", "sm_12"},
         {"check", "vector_add", naive, "--sandbox", "perhaps"},
         {"check", "vector_add", naive, "--device", "toaster"},
