@@ -1,7 +1,9 @@
-// Every file of tests/cases/verdict/good passes `check`; every file of bad fails at a stage that its `//
-// expect:` line names. A new case is a new file.
+// Every file of tests/cases/verdict/good passes `check` (with the note that a line `// expect-note: RULE`
+// names); every file of bad fails at a stage that its `// expect:` line names. A new case is a new file; its
+// task is the page of that name beside the cases, or else the shipped one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -14,7 +16,19 @@ const std::filesystem::path cases = source_dir() / "tests/cases/verdict";
 
 std::filesystem::path task_of(const std::filesystem::path& candidate) {
     const std::string stem = candidate.stem().string();
-    return cases / "tasks" / (stem.substr(0, stem.find("__")) + ".md");
+    const std::string page = stem.substr(0, stem.find("__")) + ".md";
+    const std::filesystem::path own = cases / "tasks" / page;
+    return std::filesystem::exists(own) ? own : source_dir() / "tasks" / page;
+}
+
+// The word after `label` in the candidate's source; empty where the label does not occur.
+std::string word_after(const std::string& source, const std::string& label) {
+    const std::size_t at = source.find(label);
+    if (at == std::string::npos) return {};
+    std::istringstream line(source.substr(at + label.size()));
+    std::string word;
+    line >> word;
+    return word;
 }
 
 class Good : public testing::TestWithParam<std::filesystem::path> {};
@@ -28,15 +42,18 @@ TEST_P(Good, Passes) {
     EXPECT_EQ(json.value("verdict", ""), "pass") << ran.out;
     EXPECT_TRUE(json["stage"].is_null());
     EXPECT_GT(json.value("cases_checked", 0), json.value("shapes_checked", 0));
+    const std::string note = word_after(slurp(GetParam()), "// expect-note:");
+    if (note.empty()) return;
+    const bool noted =
+        std::any_of(json["diagnostics"].begin(), json["diagnostics"].end(), [&](const Json& d) {
+            return d.value("rule", "") == note && d.value("severity", "") == "note" && d.contains("shape");
+        });
+    EXPECT_TRUE(noted) << ran.out;
 }
 
 TEST_P(Bad, FailsWhereItShould) {
-    const std::string source = slurp(GetParam());
-    const std::size_t at = source.find("// expect:");
-    ASSERT_NE(at, std::string::npos) << "a bad case needs a line `// expect: STAGE|STAGE rule`";
-    std::istringstream line(source.substr(at + 10, source.find('\n', at) - at - 10));
-    std::string stages;
-    line >> stages;
+    const std::string stages = word_after(slurp(GetParam()), "// expect:");
+    ASSERT_FALSE(stages.empty()) << "a bad case needs a line `// expect: STAGE|STAGE rule`";
     std::set<std::string> allowed;
     std::istringstream parts(stages);
     for (std::string stage; std::getline(parts, stage, '|');) allowed.insert(stage);

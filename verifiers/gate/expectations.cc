@@ -62,6 +62,11 @@ class CachedExpectations final : public Expectations {
 
     std::size_t most_draws() const override { return task_.reference_command.empty() ? 1000 : 5; }
 
+    std::size_t most_unlisted_shapes() const override {
+        if (!task_.op.empty()) return 8;
+        return task_.reference_command.empty() ? 4 : 2;
+    }
+
   private:
     static constexpr std::size_t cache_bytes = std::size_t{1} << 30;
     static constexpr double affordable_elements = 1.2e7,

@@ -32,6 +32,8 @@ class Expectations {
     virtual bool affordable(const SymbolValues& symbols) const = 0;
     // Draws that one shape should get at most: an outside program takes its time for each.
     virtual std::size_t most_draws() const = 0;
+    // Shapes beyond the page's own that a check should try at most.
+    virtual std::size_t most_unlisted_shapes() const = 0;
 };
 
 // For tasks with an `op`. The compiler and the device are used only by a ```cuda reference block.

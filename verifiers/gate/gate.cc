@@ -18,6 +18,7 @@
 #include "verifiers/gate/builds.h"
 #include "verifiers/gate/execution.h"
 #include "verifiers/gate/policy.h"
+#include "verifiers/gate/unlisted_shapes.h"
 #include "verifiers/numerics/compare.h"
 #include "verifiers/numerics/draws.h"
 #include "verifiers/numerics/poison.h"
@@ -117,10 +118,11 @@ class Check {
         std::stable_sort(check.begin(), check.end(), [&](const SymbolValues& a, const SymbolValues& b) {
             return elements_of(task_, a) < elements_of(task_, b);
         });
+        const Effort listed{options_.work_per_shape, parts_.expectations.most_draws()};
         for (std::size_t i = 0; i < check.size(); ++i) {
-            if (!check_shape(check[i], i)) return;
-            ++report_.shapes_checked;
+            if (!check_shape(check[i], i, listed)) return;
         }
+        if (!options_.shape && !check_unlisted(check.size())) return;
         for (const SymbolValues& symbols : tune) {
             if (!tune_shape(symbols)) return;
         }
@@ -134,10 +136,7 @@ class Check {
         for (const SymbolValues& symbols : all) {
             const auto plan = choose_plan(candidate_, task_, symbols, environment_for(0));
             if (!plan) {
-                Diagnostic d = plain("bad-guard", Stage::plan, plan.error().message);
-                d.line = plan.error().line;
-                d.shape = symbols;
-                return add({std::move(d)});
+                return add({bad_guard(plan.error(), symbols)});
             }
             if (!*plan) {
                 Diagnostic d = plain("no-plan-holds", Stage::plan,
@@ -152,10 +151,11 @@ class Check {
         if (options_.shape || !options_.tune) return true;
         std::vector<Diagnostic> found;
         for (std::size_t i = 0; i < candidate_.plans.size(); ++i) {
-            if (used.contains(static_cast<int>(i))) continue;
-            Diagnostic d = plain(
-                "guard-never-holds", Stage::plan,
-                fmt::format("plan {} is launched for no check or tune shape, so it was not verified", i + 1));
+            if (used.contains(static_cast<int>(i)) || find_shape_for(static_cast<int>(i))) continue;
+            Diagnostic d =
+                plain("guard-never-holds", Stage::plan,
+                      fmt::format("plan {} is launched for no shape that is checked, so it was not verified",
+                                  i + 1));
             d.line = candidate_.plans[i].line;
             d.hint = "remove the plan, or mend its guard";
             found.push_back(std::move(d));
@@ -163,11 +163,77 @@ class Check {
         return add(std::move(found));
     }
 
-    bool check_shape(const SymbolValues& symbols, std::size_t shape_index) {
+    // A plan that no listed shape meets is verified at shapes that the page does not list, where there are
+    // any.
+    bool find_shape_for(int plan) {
+        constexpr std::uint64_t lists = 24;
+        constexpr std::size_t enough = 2;
+        std::size_t found = 0;
+        for (std::uint64_t list = 0; list < lists && found < enough; ++list) {
+            for (const SymbolValues& symbols :
+                 unlisted_shapes(task_, options_.seed + list, shapes_of_a_list)) {
+                const auto chosen = choose_plan(candidate_, task_, symbols, environment_for(0));
+                if (!chosen || *chosen != plan || found == enough) continue;
+                if (std::find(for_plans_.begin(), for_plans_.end(), symbols) != for_plans_.end()) continue;
+                for_plans_.push_back(symbols);
+                ++found;
+            }
+        }
+        return found > 0;
+    }
+
+    // Shapes that the page does not list. A plan that holds there is held to it like any other; where none
+    // holds, that is the candidate's good right, and is said.
+    bool check_unlisted(std::size_t shape_index) {
+        const std::size_t draws = std::min<std::size_t>(unlisted_draws, parts_.expectations.most_draws());
+        const Effort effort{options_.work_per_shape / 4, draws};
+        const std::uint64_t affordable = std::max<std::uint64_t>(executed_ * 3 / 10, unlisted_work);
+        const std::uint64_t before = executed_;
+        std::vector<SymbolValues> shapes = for_plans_;
+        for (const SymbolValues& symbols :
+             unlisted_shapes(task_, options_.seed, parts_.expectations.most_unlisted_shapes())) {
+            if (std::find(shapes.begin(), shapes.end(), symbols) == shapes.end()) shapes.push_back(symbols);
+        }
+        std::size_t checked = 0;
+        for (const SymbolValues& symbols : shapes) {
+            if (checked >= for_plans_.size() + unlisted_at_least && executed_ - before > affordable) break;
+            const auto plan = choose_plan(candidate_, task_, symbols, environment_for(0));
+            if (!plan) return add({bad_guard(plan.error(), symbols)});
+            if (!*plan) {
+                report_.diagnostics.push_back(
+                    note_on(symbols, "shape-uncovered", Stage::plan,
+                            fmt::format("no launch plan holds for {}, a shape that the page does not list",
+                                        shape_text(symbols, ", "))));
+                continue;
+            }
+            if (!check_shape(symbols, shape_index++, effort)) {
+                if (!report_.page_fault) return false;
+                // A reference of the page's own need not know shapes that the page does not list.
+                report_.diagnostics.push_back(
+                    note_on(symbols, "shape-left-out", Stage::numerics,
+                            fmt::format("the page's reference has no answer for {}: {}",
+                                        shape_text(symbols, ", "), report_.page_fault->message)));
+                report_.page_fault.reset();
+                continue;
+            }
+            ++checked;
+        }
+        return true;
+    }
+
+    // What one shape may take: executed warp instructions of the draws beyond the first, and draws.
+    struct Effort {
+        std::uint64_t work;
+        std::size_t draws;
+    };
+
+    bool check_shape(const SymbolValues& symbols, std::size_t shape_index, const Effort& effort) {
         const std::optional<BoundPlan> bound = bind(symbols);
         if (!bound) return false;
         PlanBuild& build = builds_[static_cast<std::size_t>(bound->plan)];
-        if (!add(check_launch(*bound, build, file_))) return false;
+        std::vector<Diagnostic> refused = check_launch(*bound, build, file_);
+        for (Diagnostic& d : refused) d.shape = symbols;
+        if (!add(std::move(refused))) return false;
         met_plans_.insert(bound->plan);
 
         std::vector<Case> cases = choose_cases();
@@ -179,12 +245,11 @@ class Check {
             if (!executed) return false;
             if (i == 0 && count > 2 && !options_.case_name) {
                 const std::uint64_t affordable =
-                    std::max<std::uint64_t>(2, 1 + options_.work_per_shape / (*executed + 1));
-                count =
-                    keep_draws(cases, std::min<std::uint64_t>(affordable, parts_.expectations.most_draws()),
-                               shape_index);
+                    std::max<std::uint64_t>(2, 1 + effort.work / (*executed + 1));
+                count = keep_draws(cases, std::min<std::uint64_t>(affordable, effort.draws), shape_index);
             }
         }
+        ++report_.shapes_checked;
         return true;
     }
 
@@ -283,6 +348,7 @@ class Check {
         }
         std::uint64_t executed = 0;
         for (const KernelRun& run : outcome->kernels) executed += run.counters.warp_instructions;
+        executed_ += executed;
         return executed;
     }
 
@@ -501,6 +567,11 @@ class Check {
 
     // ---- small pieces ----
 
+    // Of the shapes that the page does not list: draws of each, shapes that are checked whatever they cost,
+    // and warp instructions that they may take together where three tenths of the listed ones' are fewer.
+    static constexpr std::size_t unlisted_draws = 5, unlisted_at_least = 4, shapes_of_a_list = 8;
+    static constexpr std::uint64_t unlisted_work = 1'000'000;
+
     // Of one tune shape: blocks at most when it is sampled, and warp instructions when it is sampled or run
     // whole.
     static constexpr std::uint64_t sample_blocks = 48;
@@ -517,6 +588,21 @@ class Check {
         d.stage = stage;
         d.file = file_;
         d.message = std::move(message);
+        return d;
+    }
+
+    Diagnostic bad_guard(const Error& error, const SymbolValues& symbols) const {
+        Diagnostic d = plain("bad-guard", Stage::plan, error.message);
+        d.line = error.line;
+        d.shape = symbols;
+        return d;
+    }
+
+    Diagnostic note_on(const SymbolValues& symbols, const std::string& rule, Stage stage,
+                       std::string message) const {
+        Diagnostic d = plain(rule, stage, std::move(message));
+        d.severity = Severity::note;
+        d.shape = symbols;
         return d;
     }
 
@@ -609,7 +695,9 @@ class Check {
     Candidate candidate_;
     std::vector<PlanBuild> builds_;
     CheckReport report_;
-    std::set<int> met_plans_;  // plans that a check shape was verified with
+    std::set<int> met_plans_;              // plans that a check shape was verified with
+    std::vector<SymbolValues> for_plans_;  // unlisted shapes that alone meet some plan
+    std::uint64_t executed_ = 0;           // warp instructions of the counted draws so far
     std::future<void> prefetched_;
 };
 

@@ -78,6 +78,8 @@ CheckReport check(const Task& task, const std::string& source, const std::string
 // Is the page sound beyond its syntax: does the op take these operands and params, do shapes and dtypes of
 // the outputs agree with the reference, can its values be drawn?
 Status validate_task(const Task& task);
+// Can the page's op be had at this shape: operands that fit together, outputs as the page declares them?
+Status op_takes_shape(const Task& task, const SymbolValues& symbols);
 
 // Is `name` one of the page's draws? The error names the nearest.
 Status known_case(const Task& task, const std::string& name);

@@ -39,45 +39,50 @@ Json default_params(const Task& task, const SymbolValues& symbols) {
     return params ? std::move(*params) : Json::object();
 }
 
-Status validate_task(const Task& task) {
+Status op_takes_shape(const Task& task, const SymbolValues& symbols) {
     if (task.op.empty()) return Done{};
+    const auto inputs = specs_at(task.inputs, symbols);
+    if (!inputs) return inputs.error();
+    const auto declared = specs_at(task.outputs, symbols);
+    if (!declared) return declared.error();
+    std::vector<DType> dtypes;
+    DeclaredShapes declared_shapes;
+    for (const OutputSpec& spec : *declared) {
+        dtypes.push_back(spec.dtype);
+        declared_shapes.push_back(spec.shape);
+    }
+    const auto outputs =
+        reference_outputs(task.op, task.params, *inputs, operands_of(task), dtypes, declared_shapes);
+    if (!outputs) {
+        Error error = outputs.error();
+        if (error.file.empty()) {
+            error.file = task.file;
+            error.line =
+                line_of(task.source,
+                        task.source.find("\nop:") == std::string::npos ? 0 : task.source.find("\nop:") + 1);
+        }
+        return error;
+    }
+    if (outputs->size() < declared->size()) {
+        return Error{fmt::format("op {} has {} outputs, the page declares {}", task.op, outputs->size(),
+                                 declared->size()),
+                     task.file, task.outputs.back().line};
+    }
+    for (std::size_t i = 0; i < declared->size(); ++i) {
+        if (element_count((*outputs)[i].shape) != element_count((*declared)[i].shape)) {
+            return Error{
+                fmt::format("output `{}` has shape {} on the page; op {} gives {}", task.outputs[i].name,
+                            to_string((*declared)[i].shape), task.op, to_string((*outputs)[i].shape)),
+                task.file, task.outputs[i].line};
+        }
+    }
+    return Done{};
+}
+
+Status validate_task(const Task& task) {
     for (const auto* shapes : {&task.check_shapes, &task.tune_shapes}) {
         for (const SymbolValues& symbols : *shapes) {
-            const auto inputs = specs_at(task.inputs, symbols);
-            if (!inputs) return inputs.error();
-            const auto declared = specs_at(task.outputs, symbols);
-            if (!declared) return declared.error();
-            std::vector<DType> dtypes;
-            DeclaredShapes declared_shapes;
-            for (const OutputSpec& spec : *declared) {
-                dtypes.push_back(spec.dtype);
-                declared_shapes.push_back(spec.shape);
-            }
-            const auto outputs =
-                reference_outputs(task.op, task.params, *inputs, operands_of(task), dtypes, declared_shapes);
-            if (!outputs) {
-                Error error = outputs.error();
-                if (error.file.empty()) {
-                    error.file = task.file;
-                    error.line = line_of(task.source, task.source.find("\nop:") == std::string::npos
-                                                          ? 0
-                                                          : task.source.find("\nop:") + 1);
-                }
-                return error;
-            }
-            if (outputs->size() < declared->size()) {
-                return Error{fmt::format("op {} has {} outputs, the page declares {}", task.op,
-                                         outputs->size(), declared->size()),
-                             task.file, task.outputs.back().line};
-            }
-            for (std::size_t i = 0; i < declared->size(); ++i) {
-                if (element_count((*outputs)[i].shape) != element_count((*declared)[i].shape)) {
-                    return Error{fmt::format("output `{}` has shape {} on the page; op {} gives {}",
-                                             task.outputs[i].name, to_string((*declared)[i].shape), task.op,
-                                             to_string((*outputs)[i].shape)),
-                                 task.file, task.outputs[i].line};
-                }
-            }
+            if (Status takes = op_takes_shape(task, symbols); !takes) return takes;
         }
     }
     return Done{};
