@@ -105,6 +105,15 @@ OpClass op_class(const std::string& op) {
     return it == classes.end() ? OpClass::other : it->second;
 }
 
+int seeks(const std::string& op) {
+    if (op == "min" || op == "argmin") return -1;
+    if (op == "sort") return 2;
+    for (const char* name : {"max", "argmax", "topk", "maxpool2d"}) {
+        if (op == name) return 1;
+    }
+    return op_class(op) == OpClass::exponential ? 1 : 0;
+}
+
 std::string operand_of(const Task& task, std::size_t input) {
     if (input >= task.inputs.size()) return {};
     if (!task.inputs[input].operand.empty()) return task.inputs[input].operand;
@@ -207,12 +216,23 @@ std::vector<Domain> domains(const Task& task, const std::vector<Shape>& shapes) 
             if (kind == OpClass::normaliser)
                 d.limit = std::min({own / 4, out_largest / 8 / std::sqrt(n), 1e3});
         }
+        if (seeks(op) != 0 && i == 0) {
+            const bool kept = kind == OpClass::copy || op == "logsumexp";  // the result is of that size too
+            d.extreme = seeks(op) == -1 ? own : -own;
+            if (is_float(dtype) && kept) d.extreme = std::copysign(std::min(own, out_largest), d.extreme);
+            if (kind == OpClass::copy && seeks(op) != 2) d.zero_side = -seeks(op);
+        }
         if (op == "attention" || op == "attention_decode") {
             const double width =
                 static_cast<double>(std::max<std::int64_t>(shapes.empty() ? 1 : last(shapes[0]), 1));
             const double scale = std::fabs(param(task, "scale", 1 / std::sqrt(width)));
             if (i < 2) d.limit = std::min(own / 4, std::sqrt(2e4 / std::max(scale * width, 1e-6)));
             if (i == 2) d.limit = std::min({own / 4, out_largest / 4, 1e6});
+            // Scores near -5e5, each an exact sum of integers: lower ones would not be known to within 1.
+            const double product = std::min(0x1p23, 5e5 / std::max(scale, 1e-6)) / width;
+            const double side = std::floor(std::min(std::sqrt(product), std::exp2(significand_bits(dtype))));
+            d.extreme = i == 0 ? side : i == 1 ? -side : 0;
+            d.whole_extreme = true;
         }
         if (operand == "scale" || operand == "scale_a" || operand == "scale_b") {
             d.positive = true;

@@ -96,6 +96,18 @@ double plain(const Source& s, const Element& e) {
     return s.random.normal(e.i) * s.domain.typical;
 }
 
+// The last few numbers before the operand's end: below every constant that a maximum might start from.
+double beside_extreme(const Source& s, const Element& e) {
+    const double end = s.is("highest") ? std::fabs(s.domain.extreme) : s.domain.extreme;
+    if (end == 0) return plain(s, e);
+    if (s.domain.whole_extreme) {
+        const std::int64_t nearer = e.column == 0 ? s.random.integer(e.i, 0, 1) : 0;
+        return end - std::copysign(static_cast<double>(nearer), end);
+    }
+    const double step = std::ldexp(1.0, std::ilogb(end) + 1 - significand_bits(s.spec.dtype));
+    return end - std::copysign(step * static_cast<double>(s.random.integer(e.i, 0, 3)), end);
+}
+
 double adversarial(const Source& s, const Element& e) {
     if (s.is("normal")) return plain(s, e);
     const Domain& d = s.domain;
@@ -131,8 +143,10 @@ double adversarial(const Source& s, const Element& e) {
             (static_cast<double>(place) + s.random.uniform(e.i)) / static_cast<double>(e.columns);
         return 6 * step - 3;
     }
+    if (s.is("lowest") || s.is("highest")) return beside_extreme(s, e);
     if (s.is("signed_zeros")) {
-        if (s.random.integer(e.i, 0, 3, 9) == 0) return z;
+        if (s.random.integer(e.i, 0, 3, 9) == 0)
+            return d.zero_side == 0 || e.row % 2 == 1 ? z : std::copysign(z, d.zero_side);
         return s.random.integer(e.i, 0, 1) == 0 ? 0.0 : -0.0;
     }
     if (s.is("zero_rows")) return e.row % 2 == 0 ? 0 : z;
@@ -165,9 +179,11 @@ double fit(const Source& s, double x) {
     if (d.positive) x = std::fabs(x);
     if (d.floor > 0 && std::fabs(x) < d.floor)
         x = std::signbit(x) ? std::min(x - d.floor, -d.floor) : x + d.floor;
-    x = clamp(x, -d.limit, d.limit);
+    const bool to_the_end = d.extreme != 0 && (s.is("lowest") || s.is("highest"));
+    if (!to_the_end) x = clamp(x, -d.limit, d.limit);
     if (s.spec.range) {
         const double lo = (*s.spec.range)[0], hi = (*s.spec.range)[1];
+        if (to_the_end) return clamp(x, lo, hi);
         if (x < lo || x > hi) {  // fold back instead of piling up at the ends
             const double width = hi - lo;
             if (width <= 0 || !std::isfinite(width)) return clamp(x, lo, hi);
@@ -195,6 +211,21 @@ std::int64_t bound_integer(const Source& s, const Element& e, std::int64_t count
     return s.random.integer(e.i, lo, hi);
 }
 
+// The same for integers: the last few of the type, or of the page's range.
+std::int64_t integer_beside_extreme(const Source& s, const Element& e) {
+    const bool up = s.is("highest"), wide = bits(s.spec.dtype) == 64;
+    std::int64_t lo = wide ? INT64_MIN : static_cast<std::int64_t>(lowest_finite(s.spec.dtype));
+    std::int64_t hi = wide ? INT64_MAX : static_cast<std::int64_t>(largest_finite(s.spec.dtype));
+    if (s.spec.range) {
+        if (std::fabs((*s.spec.range)[0]) < 0x1p62)
+            lo = static_cast<std::int64_t>(std::ceil((*s.spec.range)[0]));
+        if (std::fabs((*s.spec.range)[1]) < 0x1p62)
+            hi = static_cast<std::int64_t>(std::floor((*s.spec.range)[1]));
+    }
+    return up ? s.random.integer(e.i, hi - 3 > lo ? hi - 3 : lo, hi)
+              : s.random.integer(e.i, lo, lo + 3 < hi ? lo + 3 : hi);
+}
+
 // Free integers (an i8 matrix): the float rules, scaled to the type.
 std::int64_t free_integer(const Source& s, const Element& e) {
     const double top = std::min(s.domain.limit, largest_finite(s.spec.dtype));
@@ -202,6 +233,7 @@ std::int64_t free_integer(const Source& s, const Element& e) {
     const double typical = std::max(1.0, std::min(largest_finite(s.spec.dtype) / 3, 1000.0));
     double x = 0;
     if (s.spec.dtype == DType::boolean) return s.random.integer(e.i, 0, 1);
+    if (s.domain.extreme != 0 && (s.is("lowest") || s.is("highest"))) return integer_beside_extreme(s, e);
     if (s.is("huge")) {
         x = s.random.integer(e.i, 0, 3) == 0      ? top
             : s.random.integer(e.i, 0, 1, 3) == 0 ? low
@@ -349,6 +381,8 @@ const std::vector<std::pair<std::string, std::string>>& all_cases() {
         {"extreme_indices", "the first and the last index only"},
         {"same_index", "one index for all: every update collides"},
         {"negative", "values below zero only: maxima that start at zero"},
+        {"lowest", "next to the lowest number that the op can bear: maxima that start at a constant"},
+        {"highest", "next to the highest: minima that start at a constant"},
         {"one_hot", "one 1 per row, at its end in the first row: lost tails"},
         {"sorted", "ascending rows"},
         {"reversed", "descending rows"},
@@ -384,7 +418,8 @@ std::vector<std::string> cases_for(const Task& task) {
     if (any_free) {
         switch (kind) {
             case OpClass::copy:
-                add({"ties", "negative", "huge", "sorted", "reversed", "constant", "subnormal"});
+                add({"ties", "signed_zeros", "negative", "huge", "sorted", "reversed", "constant",
+                     "subnormal"});
                 break;
             case OpClass::linear:
                 add({"integers", "one_hot", "wide_integers", "huge", "cancellation", "negative", "tiny",
@@ -413,9 +448,9 @@ std::vector<std::string> cases_for(const Task& task) {
                 break;
         }
         if (task.op == "quantize") std::erase(wanted, "tiny");
-        for (const char* op : {"relu", "neg", "abs", "argmax", "argmin", "topk"}) {
-            if (task.op == op) add({"signed_zeros"});
-        }
+        const int side = seeks(task.op);
+        if (side > 0) wanted.insert(wanted.begin() + 1, "lowest");
+        if (side == -1 || side == 2) wanted.insert(wanted.begin() + 1, "highest");
         if (kind == OpClass::linear) add({"subnormal"});
     }
     if (any_index) add({"sorted"});
