@@ -124,16 +124,13 @@ Result<std::vector<Expected>> swiglu(const Call& call) {
     const std::vector<std::int64_t> ig = broadcast_index(gate.shape, shape);
     const std::vector<std::int64_t> iu = broadcast_index(up.shape, shape);
     const Precision p = call.precision();
-    // silu(gate) may be rounded to the task's short type before the product, as PyTorch does between two ops.
-    const double between =
-        is_float(call.results[0]) && call.results[0] != DType::f64 ? unit_roundoff(call.results[0]) : p.u;
+    // Two products in either order; silu(gate) is not rounded to a short type in between.
     Builder y(call.results[0], shape, "exp and division (CUDA guide) through silu(gate) up");
     for_each(element_count(shape), [&](std::int64_t i, std::size_t k) {
         const Estimate s = silu_estimate(p, gate.values[static_cast<std::size_t>(ig[k])]);
         const double u = up.values[static_cast<std::size_t>(iu[k])];
         const double value = s.value * u;
-        y.set(i, value,
-              std::isfinite(value) ? s.error * std::fabs(u) + (p.u + between) * std::fabs(value) : 0.0);
+        y.set(i, value, std::isfinite(value) ? s.error * std::fabs(u) + 2 * p.u * std::fabs(value) : 0.0);
     });
     return std::vector<Expected>{y.take()};
 }

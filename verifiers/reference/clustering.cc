@@ -1,8 +1,9 @@
 // kmeans_assign: the nearest centroid of each row and its squared distance, the first of equals.
 //
-// Distances may be formed from differences, (D+2) u d^2, or from |x|^2 - 2 x.c + |c|^2, whose error is
-// relative to the three terms. The index is right when its centroid can be the nearest within those errors;
-// where the arithmetic is exact (small integers) only the first nearest is.
+// Distances are sums of squared differences: a rounding for the difference, which the square doubles, one for
+// the square and D-1 additions, so (D+2) u relative. |x|^2 - 2 x.c + |c|^2 is no such form: it loses small
+// distances of points far from the origin. The index is right when its centroid can be the nearest within
+// those errors; where the arithmetic is exact (small integers) only the first nearest is.
 #include <fmt/format.h>
 
 #include "verifiers/reference/op.h"
@@ -30,7 +31,7 @@ Result<std::vector<Expected>> assign(const Call& call) {
     Builder index(call.results[0], {n},
                   "exact where distances are; else any centroid that rounding can make the nearest");
     Builder distance(distance_type, {n},
-                     "(D+4) u (|x|^2 + 2 sum|x c| + |c|^2), which covers both usual forms");
+                     "(D+2) u d: difference, square and D-1 additions of positive terms (Higham sec. 3.1)");
     std::vector<std::vector<double>> others(static_cast<std::size_t>(n));
     parallel_for(n, static_cast<double>(k * width) * 5, [&](std::int64_t begin, std::int64_t end) {
         std::vector<double> d(static_cast<std::size_t>(k)), error(static_cast<std::size_t>(k));
@@ -50,7 +51,9 @@ Result<std::vector<Expected>> assign(const Call& call) {
                 const auto at = static_cast<std::size_t>(j);
                 d[at] = sum;
                 const bool exact = !std::isfinite(magnitude) || p.exact_sum(magnitude, quantum);
-                error[at] = exact ? 0 : p.gamma(static_cast<double>(width) + 4) * magnitude;
+                error[at] = exact ? 0
+                                  : p.gamma(static_cast<double>(width) + 2) * sum +
+                                        static_cast<double>(width) * p.half_subnormal;
                 if (d[at] < d[best]) best = at;
             }
             index.set_integer(i, static_cast<std::int64_t>(best));

@@ -144,7 +144,8 @@ Result<std::vector<Expected>> scatter_add(const Call& call) {
             y.set_integer(i, totals[k]);
         } else {
             y.set(i, facts[k].value,
-                  sum_error(adding, facts[k].magnitude, facts[k].quantum, facts[k].terms, 0, true));
+                  sum_error(adding, facts[k].magnitude, facts[k].quantum, facts[k].terms, 0, true) +
+                      atomic_flush(adding, facts[k].quantum, facts[k].terms));
         }
     }
     return std::vector<Expected>{y.take()};

@@ -74,7 +74,9 @@ Result<std::vector<Expected>> sum(const Call& call) {
         SumFacts facts;
         for (std::int64_t k = 0; k < n; ++k) facts.add(reduction.x.values[at(k)]);
         const bool stored_wide = call.results[0] == p.type;
-        y.set(r, facts.value, sum_error(p, facts.magnitude, facts.quantum, n, extra, stored_wide));
+        y.set(r, facts.value,
+              sum_error(p, facts.magnitude, facts.quantum, n, extra, stored_wide) +
+                  atomic_flush(p, facts.quantum, n));
     });
     return std::vector<Expected>{y.take()};
 }
@@ -95,7 +97,8 @@ Result<std::vector<Expected>> mean(const Call& call) {
         const double summed = facts.magnitude > 0 ? p.gamma(static_cast<double>(n) + 1 + extra) *
                                                         facts.magnitude / static_cast<double>(n)
                                                   : 0;
-        y.set(r, value, summed + division_relative(p) * std::fabs(value));
+        const double flushed = atomic_flush(p, facts.quantum, n) / static_cast<double>(n);
+        y.set(r, value, summed + division_relative(p) * std::fabs(value) + flushed);
     });
     return std::vector<Expected>{y.take()};
 }

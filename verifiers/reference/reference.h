@@ -27,6 +27,8 @@ struct Expected {
     std::vector<double> value;
     std::vector<double> tolerance;
     std::string bound;  // one line: how the tolerance was derived, with its source
+    // A second right answer of each element, with the same tolerance; empty: there is one.
+    std::vector<double> second;
     // The exact values of integer outputs (a double holds 53 bits only); empty for floating ones.
     std::vector<std::int64_t> integer;
     // The sign of a zero is part of the answer (copies, relu, neg ...): looked at only where the task asks

@@ -41,4 +41,11 @@ inline double sum_error(const Precision& p, double magnitude, int quantum, std::
     return p.gamma(roundings) * magnitude + underflow;
 }
 
+// What a sum by float atomics may lose: red.add.f32 on global memory takes subnormal operands and results for
+// zero (PTX ISA, `atom`). Nothing where no partial sum of any order can be subnormal.
+inline double atomic_flush(const Precision& p, int quantum, std::int64_t terms) {
+    if (p.type != DType::f32 || quantum == any_quantum || quantum >= exponent_of(p.smallest_normal)) return 0;
+    return 2 * static_cast<double>(terms) * p.smallest_normal;
+}
+
 }  // namespace kernelwright::reference

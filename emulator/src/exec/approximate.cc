@@ -1,6 +1,7 @@
 // The .approx functions. A GPU's own tables are not public; PTX documents error bounds. These are computed
-// in double with additions and multiplications alone and rounded once, so they are inside every documented
-// bound and the same bits come out on every host.
+// in double with additions and multiplications alone and rounded once (sine and cosine twice: see there), so
+// they are inside every documented bound and the same bits come out on every host.
+#include <cmath>
 #include <limits>
 
 #include "emulator/src/exec/lanes.h"
@@ -31,11 +32,22 @@ void ex2(Warp& w, const Instr& in, Mask exec) {
 void lg2(Warp& w, const Instr& in, Mask exec) {
     approx1(w, in, exec, [](double x) { return log2_of(x); });
 }
+// A GPU's sine takes turns: the argument is first multiplied by 1 / (2 pi) in single precision, rounding
+// towards zero (FMUL.RZ before MUFU.SIN). Within [-2 pi, 2 pi] that is inside the documented 2^-20.5; for
+// larger arguments the error grows with them, and so it must here.
+double reduced_by_turns(double x) {
+    constexpr float per_radian = 0.15915493667F;
+    const double exact = x * static_cast<double>(per_radian);  // 24 + 24 bits: not rounded
+    auto turns = static_cast<float>(exact);
+    if (std::fabs(static_cast<double>(turns)) > std::fabs(exact)) turns = std::nextafter(turns, 0.0F);
+    return static_cast<double>(turns) * 6.283185307179586;
+}
+
 void sin_(Warp& w, const Instr& in, Mask exec) {
-    approx1(w, in, exec, [](double x) { return sine_of(x, 0); });
+    approx1(w, in, exec, [](double x) { return sine_of(reduced_by_turns(x), 0); });
 }
 void cos_(Warp& w, const Instr& in, Mask exec) {
-    approx1(w, in, exec, [](double x) { return sine_of(x, 1); });
+    approx1(w, in, exec, [](double x) { return sine_of(reduced_by_turns(x), 1); });
 }
 void tanh_(Warp& w, const Instr& in, Mask exec) {
     approx1(w, in, exec, [](double x) { return tanh_of(x); });

@@ -82,6 +82,39 @@ TEST(Precision, OneTypeLowerIsRefused) {
     EXPECT_GE(tried, 20);
 }
 
+// Does the page refuse its own answer times 1 + 2^-k on some check shape and draw? Every floating output.
+bool refuses_scaled(const Task& task, std::size_t output, int k) {
+    for (const SymbolValues& symbols : task.check_shapes) {
+        if (input_elements(task, symbols) > 40000) continue;
+        for (const std::string& name : cases_for(task)) {
+            const auto inputs = draw_inputs(task, symbols, name, 1);
+            EXPECT_TRUE(inputs.ok());
+            const auto right = expected_outputs(task, symbols, *inputs);
+            EXPECT_TRUE(right.ok());
+            Expected scaled = (*right)[output];
+            for (double& value : scaled.value) value *= 1 + std::ldexp(1.0, -k);
+            CompareOptions how;
+            how.exact = task.exact;
+            if (!compare((*right)[output], stored(scaled), how).ok()) return true;
+        }
+    }
+    return false;
+}
+
+// Slack in a bound shows as a scaled answer that passes. f16 attention may round its weights to half.
+TEST(Precision, ScaledAnswersAreRefused) {
+    for (const Task& task : pages()) {
+        for (std::size_t i = 0; i < task.outputs.size(); ++i) {
+            const DType dtype = task.outputs[i].dtype;
+            if (!is_float(dtype)) continue;
+            const int bits = significand_bits(dtype);
+            const int k = task.op == "attention_decode" ? bits - 2 : bits == 24 ? 17 : bits;
+            EXPECT_TRUE(refuses_scaled(task, i, k))
+                << task.name << "." << task.outputs[i].name << " 2^-" << k;
+        }
+    }
+}
+
 // The same on plain normal draws alone, for the pages whose arithmetic is in f32: no trick draw is needed.
 TEST(Precision, HalfInputsShowOnNormalDraws) {
     for (const Task& task : pages()) {

@@ -629,13 +629,46 @@ TEST(Bounds, ConvolutionAndPool) {
     EXPECT_FALSE(judge(e, kernel(rounded(DType::f16, x), 0)).ok());
 }
 
+// red.add.f32 takes subnormal operands and results for zero; no other value may be lost.
+TEST(Bounds, SumsByAtomicsMayFlushSubnormals) {
+    const Expected tiny = reference("sum", {}, {tensor({2}, {3e-39F, -1e-39F})});
+    EXPECT_TRUE(judge(tiny, {0.0F}).ok());
+    EXPECT_TRUE(judge(tiny, {3e-39F - 1e-39F}).ok());
+    EXPECT_FALSE(judge(tiny, {1e-37F}).ok());
+    const Expected normal = reference("sum", {}, {tensor({2}, {0x1p-126F, 0x1p-125F})});
+    EXPECT_FALSE(judge(normal, {0x1p-125F}).ok());
+    EXPECT_EQ(normal.tolerance[0], 0);
+    const Expected scattered =
+        reference("scatter_add", {{"axis", 0}},
+                  {tensor({1}, {0}), Tensor::from(DType::i32, {1}, {0}), tensor({1}, {1e-39F})});
+    EXPECT_TRUE(judge(scattered, {0.0F}).ok());
+}
+
+// y may come from the sum before or after it is rounded for storing; what lies between the two is neither.
+TEST(Bounds, AddRmsnormHasTwoAnswers) {
+    const Tensor x = Tensor::from(DType::f16, {1, 2}, {1024, 1}),
+                 r = Tensor::from(DType::f16, {1, 2}, {0.5, 1});
+    const Tensor w = Tensor::from(DType::f16, {2}, {1, 1});
+    const auto out =
+        compute_reference("add_rmsnorm", {{"eps", 1e-5}}, {x, r, w}, {}, {DType::f32, DType::f16});
+    ASSERT_TRUE(out.ok()) << out.error().str();
+    const Expected& y = out->front();
+    const double inverse = 1 / std::sqrt((1024.5 * 1024.5 + 4) / 2 + 1e-5);
+    EXPECT_NEAR(y.value[0], 1024.5 * inverse, 1e-6);
+    EXPECT_NEAR(y.second[0], 1024 * inverse, 1e-6);
+    const float second = static_cast<float>(y.value[1]);
+    EXPECT_TRUE(judge(y, {static_cast<float>(y.value[0]), second}).ok());
+    EXPECT_TRUE(judge(y, {static_cast<float>(y.second[0]), second}).ok());
+    EXPECT_FALSE(judge(y, {static_cast<float>(1023 * inverse), second}).ok());
+}
+
 TEST(Bounds, KmeansAcceptsOnlyWhatRoundingExplains) {
     // Exact arithmetic: the first of two equal distances, nothing else.
     const Expected exact =
         reference("kmeans_assign", {}, {tensor({1, 2}, {0, 0}), tensor({2, 2}, {1, 0, 0, 1})}, DType::i32);
     EXPECT_TRUE(exact.alternatives.empty());
     EXPECT_EQ(exact.integer, std::vector<std::int64_t>({0}));
-    // Two centroids whose distances differ by less than the rounding of the expanded form: either is right.
+    // Two centroids whose distances differ by less than their rounding: either is right.
     const Expected close = reference(
         "kmeans_assign", {},
         {tensor({1, 2}, {0.1F, 0.2F}), tensor({3, 2}, {1000.1F, 0.2F, 1000.1F, 0.2001F, 5, 5})}, DType::i32);
@@ -646,6 +679,14 @@ TEST(Bounds, KmeansAcceptsOnlyWhatRoundingExplains) {
         {tensor({1, 2}, {0.1F, 0.2F}), tensor({2, 2}, {1000.1F, 0.2F, 1000.1F, 0.2001F})}, DType::i32);
     ASSERT_EQ(twins.alternatives.size(), 1U);
     EXPECT_EQ(twins.alternatives[0].values.size(), 2U);
+    // |x|^2 - 2 x.c + |c|^2 loses the small distance of a point far from the origin.
+    const float a = 1000.125F, b = 1000.0625F, c = 999.9375F, d = 1000.25F;
+    const auto found = compute_reference(
+        "kmeans_assign", {}, {tensor({1, 2}, {a, b}), tensor({1, 2}, {c, d})}, {}, {DType::i32, DType::f32});
+    ASSERT_TRUE(found.ok()) << found.error().str();
+    const Expected& far = found->back();
+    EXPECT_TRUE(judge(far, {(a - c) * (a - c) + (b - d) * (b - d)}).ok());
+    EXPECT_FALSE(judge(far, {(a * a + b * b) - 2 * (a * c + b * d) + (c * c + d * d)}).ok());
 }
 
 }  // namespace
