@@ -63,7 +63,7 @@ class CachedExpectations final : public Expectations {
     std::size_t most_draws() const override { return task_.reference_command.empty() ? 1000 : 5; }
 
     std::size_t most_unlisted_shapes() const override {
-        if (!task_.op.empty()) return 8;
+        if (!task_.op.empty()) return 12;
         return task_.reference_command.empty() ? 4 : 2;
     }
 

@@ -442,7 +442,7 @@ class Check {
             return false;
         }
         if (options_.progress) options_.progress(fmt::format("{}: tune shape", shape_text(symbols)));
-        Case c{"normal", options_.seed, false, true};
+        Case c{tune_case(task_), options_.seed, false, true};
         CaseExpectation inputs_only;
         std::shared_ptr<const CaseExpectation> expectation;
         if (parts_.expectations.affordable(symbols)) {
@@ -569,7 +569,7 @@ class Check {
 
     // Of the shapes that the page does not list: draws of each, shapes that are checked whatever they cost,
     // and warp instructions that they may take together where three tenths of the listed ones' are fewer.
-    static constexpr std::size_t unlisted_draws = 5, unlisted_at_least = 4, shapes_of_a_list = 8;
+    static constexpr std::size_t unlisted_draws = 6, unlisted_at_least = 4, shapes_of_a_list = 8;
     static constexpr std::uint64_t unlisted_work = 1'000'000;
 
     // Of one tune shape: blocks at most when it is sampled, and warp instructions when it is sampled or run

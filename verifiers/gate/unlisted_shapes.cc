@@ -18,14 +18,28 @@
 namespace kernelwright {
 namespace {
 
-enum class Kind { least, small, prime, beside_power, beside_tile, aligned, even, between, large };
-constexpr std::array any_kind{Kind::small,   Kind::prime, Kind::beside_power, Kind::beside_tile,
-                              Kind::aligned, Kind::even,  Kind::between};
+enum class Kind {
+    least,
+    small,
+    prime,
+    beside_power,
+    before_tile,
+    after_tile,
+    aligned,
+    even,
+    between,
+    large_prime,
+    large_aligned
+};
+constexpr std::array any_kind{Kind::small,      Kind::prime,   Kind::beside_power, Kind::before_tile,
+                              Kind::after_tile, Kind::aligned, Kind::even,         Kind::between};
 
 // What a symbol may be, in units of its `multiple_of`.
 struct Span {
     const SymbolRange* symbol;
     std::int64_t low, high;
+    // A symbol of few values takes them in turn, one a shape, so that all are met soon.
+    bool few() const { return high - low < 16; }
 };
 
 // A stream of numbers, each asked for once.
@@ -63,7 +77,6 @@ std::int64_t pick(Picks& picks, Kind kind, std::int64_t low, std::int64_t high) 
     const auto larger_of_two = [&] {
         return std::max(picks.magnitude(low, high), picks.magnitude(low, high));
     };
-    const std::int64_t sign = picks.integer(0, 1) == 0 ? -1 : 1;
     switch (kind) {
         case Kind::least:
             return low;
@@ -77,13 +90,15 @@ std::int64_t pick(Picks& picks, Kind kind, std::int64_t low, std::int64_t high) 
         case Kind::beside_power: {
             std::int64_t power = 4;
             for (std::int64_t n = picks.magnitude(low, high); 2 * power <= n;) power *= 2;
-            return inside(power + sign);
+            return inside(power + (picks.integer(0, 1) == 0 ? -1 : 1));
         }
-        case Kind::beside_tile: {
+        case Kind::before_tile:
+        case Kind::after_tile: {
             std::int64_t tile = tiles[static_cast<std::size_t>(picks.integer(0, 6))];
             while (tile > high && tile > 16) tile /= 2;
-            const std::int64_t most = std::max<std::int64_t>(1, high / tile);
-            return inside(tile * picks.integer(1, std::min<std::int64_t>(most, 9)) + sign);
+            const std::int64_t beside = kind == Kind::after_tile ? 1 : -1;
+            const std::int64_t most = std::max<std::int64_t>(1, (high - beside) / tile);
+            return inside(tile * picks.integer(1, std::min<std::int64_t>(most, 9)) + beside);
         }
         case Kind::aligned: {
             const std::int64_t width = vectors[static_cast<std::size_t>(picks.integer(0, 3))];
@@ -93,10 +108,13 @@ std::int64_t pick(Picks& picks, Kind kind, std::int64_t low, std::int64_t high) 
             return inside(larger_of_two() / 4 * 4 + 2);
         case Kind::between:
             return picks.magnitude(low, high);
-        case Kind::large: {
+        case Kind::large_prime: {
             std::int64_t n = picks.integer(std::max(low, high - high / 3), high);
             while (n > low && !is_prime(n)) --n;
             return n;
+        }
+        case Kind::large_aligned: {
+            return inside(picks.integer(std::max(low, high - high / 3), high) / 8 * 8);
         }
     }
     return low;
@@ -112,9 +130,10 @@ std::vector<Span> spans_of(const Task& task) {
                 if (it != shape.end()) most = std::max(most, it->second);
             }
         }
+        most = std::min(symbol.max.value_or(most), TaskLimits::check_elements);
         const std::int64_t unit = symbol.multiple_of;
         const std::int64_t low = (std::max<std::int64_t>(symbol.min, 1) + unit - 1) / unit;
-        out.push_back({&symbol, low, std::max(low, symbol.max.value_or(most) / unit)});
+        out.push_back({&symbol, low, std::max(low, most / unit)});
     }
     return out;
 }
@@ -146,28 +165,42 @@ struct Style {
     double share;
 };
 
-Style style_number(std::size_t number, std::size_t symbols, std::size_t first, Picks& picks) {
+Style style_number(std::size_t number, std::size_t symbols, const std::vector<std::size_t>& roomy,
+                   std::size_t first, Picks& picks) {
     constexpr double usual = 0.06, wide = 0.15;
     const auto all = [](Kind kind) { return [kind](std::size_t) { return kind; }; };
-    const auto one_large = [&](Kind others) {
-        const std::size_t large = (first + number / 2) % symbols;
-        return [large, others](std::size_t i) { return i == large ? Kind::large : others; };
+    // Each symbol in turn is the large one, as a prime and as a multiple of 8.
+    const auto one_large = [&](std::size_t turn) {
+        const std::size_t count = std::max<std::size_t>(roomy.size(), 1);
+        const std::size_t large = roomy.empty() ? 0 : roomy[(first + turn) % count];
+        const bool odd = (count % 2 == 0 ? turn + turn / count : turn) % 2 == 0;
+        return [large, odd](std::size_t i) {
+            if (i == large) return odd ? Kind::large_prime : Kind::large_aligned;
+            return odd ? Kind::least : Kind::small;
+        };
     };
     switch (number) {
         case 0:
-            return {all(Kind::beside_tile), usual};
+            return {all(Kind::after_tile), usual};
         case 1:
-            return {one_large(Kind::least), wide};
+            return {one_large(0), wide};
         case 2:
             return {all(Kind::aligned), usual};
         case 3:
-            return {one_large(Kind::small), wide};
+            return {one_large(1), wide};
         case 4:
-            return {all(Kind::small), usual};
+            return {all(Kind::before_tile), usual};
         case 5:
-            return {all(Kind::prime), usual};
-        case 6:
             return {all(Kind::even), usual};
+        case 6:
+            return {all(Kind::small), usual};
+        case 7:
+            return {all(Kind::prime), usual};
+        case 8:
+            return {all(Kind::aligned), wide};
+        case 9:
+        case 10:
+            return {one_large(number - 7), wide};
         default: {
             std::vector<Kind> kinds;
             for (std::size_t i = 0; i < symbols; ++i)
@@ -180,10 +213,17 @@ Style style_number(std::size_t number, std::size_t symbols, std::size_t first, P
 
 // A shape of the style that costs no more than `limit`; nullopt where there is none.
 std::optional<SymbolValues> draw_shape(const Task& task, std::vector<Span> spans, const Style& style,
-                                       double limit, Picks& picks) {
+                                       std::size_t number, std::int64_t first, double limit, Picks& picks) {
     std::vector<std::int64_t> values;
-    for (std::size_t i = 0; i < spans.size(); ++i)
-        values.push_back(pick(picks, style.kind(i), spans[i].low, spans[i].high));
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+        Span& span = spans[i];
+        if (span.few()) {
+            const std::int64_t count = span.high - span.low + 1,
+                               turn = static_cast<std::int64_t>(number) % count;
+            span.low = span.high = span.low + (first + (i % 2 == 0 ? turn : count - turn)) % count;
+        }
+        values.push_back(pick(picks, style.kind(i), span.low, span.high));
+    }
     while (true) {
         SymbolValues symbols;
         for (std::size_t i = 0; i < spans.size(); ++i)
@@ -217,13 +257,16 @@ std::vector<SymbolValues> unlisted_shapes(const Task& task, std::uint64_t seed, 
         least = least == 0 ? cost : std::min(least, cost);
     }
     Picks picks(seed, task);
-    const auto first =
-        static_cast<std::size_t>(picks.integer(0, static_cast<std::int64_t>(spans.size()) - 1));
+    const std::int64_t first = picks.integer(0, 999);
+    std::vector<std::size_t> roomy;  // symbols that can be large
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+        if (!spans[i].few()) roomy.push_back(i);
+    }
     // Some tries end at a listed shape, or at one that the op cannot have.
     for (std::size_t number = 0; number < 6 * most && out.size() < most; ++number) {
-        const Style style = style_number(number, spans.size(), first, picks);
-        const auto shape =
-            draw_shape(task, spans, style, std::max({style.share * all, 2 * least, 4096.0}), picks);
+        const Style style = style_number(number, spans.size(), roomy, static_cast<std::size_t>(first), picks);
+        const auto shape = draw_shape(task, spans, style, number, first,
+                                      std::max({style.share * all, 2 * least, 4096.0}), picks);
         if (!shape) continue;
         const auto known = [&](const std::vector<SymbolValues>& list) {
             return std::find(list.begin(), list.end(), *shape) != list.end();

@@ -466,6 +466,14 @@ std::vector<std::string> cases_for(const Task& task) {
     return wanted;
 }
 
+std::string tune_case(const Task& task) {
+    const OpClass kind = op_class(task.op);
+    const std::vector<std::string> cases = cases_for(task);
+    const bool exact = (kind == OpClass::linear || kind == OpClass::product) &&
+                       std::find(cases.begin(), cases.end(), "integers") != cases.end();
+    return exact ? "integers" : "normal";
+}
+
 Result<std::vector<Tensor>> draw_inputs(const Task& task, const SymbolValues& symbols,
                                         const std::string& case_name, std::uint64_t seed) {
     std::vector<std::string> known;

@@ -15,6 +15,9 @@ namespace kernelwright {
 
 // The cases that make sense for the task, most telling first; the first is "normal", the page's own draw.
 std::vector<std::string> cases_for(const Task& task);
+// The one draw that a tune shape gets: where the op adds many terms, one whose sums are exact, because there
+// the worst case of rounding outgrows what is to be seen.
+std::string tune_case(const Task& task);
 // Every case there is, with a line on what it is for.
 const std::vector<std::pair<std::string, std::string>>& all_cases();
 

@@ -31,10 +31,10 @@ TEST(UnlistedShapes, EveryShippedPageHasSomeInItsRanges) {
         ++pages;
         std::set<SymbolValues> seen;
         for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-            const auto shapes = unlisted_shapes(*task, seed, 8);
+            const auto shapes = unlisted_shapes(*task, seed, 12);
             EXPECT_GE(shapes.size(), 6U);
-            EXPECT_LE(shapes.size(), 8U);
-            EXPECT_EQ(shapes, unlisted_shapes(*task, seed, 8));
+            EXPECT_LE(shapes.size(), 12U);
+            EXPECT_EQ(shapes, unlisted_shapes(*task, seed, 12));
             EXPECT_EQ(std::set<SymbolValues>(shapes.begin(), shapes.end()).size(), shapes.size());
             seen.insert(shapes.begin(), shapes.end());
             for (const SymbolValues& shape : shapes) {
