@@ -173,8 +173,9 @@ std::uint64_t instruction_budget(const Job& job, const SymbolValues& symbols) {
     for (const auto& [name, value] : symbols) product *= static_cast<double>(value);
     for (const BoundKernel& kernel : job.kernels) {
         const auto threads = std::uint64_t{kernel.block[0]} * kernel.block[1] * kernel.block[2];
+        const std::uint64_t warps_per_block = (threads + 31) / 32;
         warps += static_cast<double>(kernel.grid[0]) * static_cast<double>(kernel.grid[1]) *
-                 static_cast<double>(kernel.grid[2]) * static_cast<double>((threads + 31) / 32);
+                 static_cast<double>(kernel.grid[2]) * static_cast<double>(warps_per_block);
     }
     const double size = std::max(bytes, product);
     const double budget = 20e6 + 2000 * warps + 200 * size * std::sqrt(size);

@@ -242,8 +242,10 @@ void note_loaded(Warp& w, const Instr& in, Mask exec, Mask undefined, const Buff
             for (std::uint32_t b = 0; b < in.size; ++b)
                 if (!all_bits(written, at + b, 1)) bits |= std::uint64_t{0xff} << (8 * b);
             // a sign that is extended comes from the last byte
-            if (in.has(flag::is_signed) && in.size < 8 && (bits >> (8 * in.size - 1)) != 0)
-                bits |= ~std::uint64_t{0} << (8 * in.size - 1);
+            if (in.has(flag::is_signed) && in.size > 0 && in.size < 8) {
+                const std::uint32_t sign = 8u * in.size - 1u;
+                if (bits >> sign) bits |= ~std::uint64_t{0} << sign;
+            }
             set_undefined_bits(w, in.destination(k), lane, bits, origin);
         });
     }
