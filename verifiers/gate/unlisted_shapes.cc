@@ -95,8 +95,8 @@ std::int64_t pick(Picks& picks, Kind kind, std::int64_t low, std::int64_t high) 
         case Kind::before_tile:
         case Kind::after_tile: {
             std::int64_t tile = tiles[static_cast<std::size_t>(picks.integer(0, 6))];
-            while (tile > high && tile > 16) tile /= 2;
             const std::int64_t beside = kind == Kind::after_tile ? 1 : -1;
+            while (tile + beside > high && tile > 16) tile /= 2;
             const std::int64_t most = std::max<std::int64_t>(1, (high - beside) / tile);
             return inside(tile * picks.integer(1, std::min<std::int64_t>(most, 9)) + beside);
         }
@@ -167,7 +167,7 @@ struct Style {
 
 Style style_number(std::size_t number, std::size_t symbols, const std::vector<std::size_t>& roomy,
                    std::size_t first, Picks& picks) {
-    constexpr double usual = 0.06, wide = 0.15;
+    constexpr double usual = 0.05, wide = 0.1;
     const auto all = [](Kind kind) { return [kind](std::size_t) { return kind; }; };
     // Each symbol in turn is the large one, as a prime and as a multiple of 8.
     const auto one_large = [&](std::size_t turn) {
@@ -274,9 +274,6 @@ std::vector<SymbolValues> unlisted_shapes(const Task& task, std::uint64_t seed, 
         if (known(task.check_shapes) || known(task.tune_shapes) || known(out)) continue;
         out.push_back(*shape);
     }
-    std::stable_sort(out.begin(), out.end(), [&](const SymbolValues& a, const SymbolValues& b) {
-        return cost_of(task, a) < cost_of(task, b);
-    });
     return out;
 }
 

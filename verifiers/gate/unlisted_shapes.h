@@ -11,9 +11,9 @@
 namespace kernelwright {
 
 // At most `most` shapes inside the page's ranges (without `max`: up to the largest value among its check and
-// tune shapes), smallest first; none of them is listed. They depend on the page and the seed alone. Each
-// costs a small share of what the page's check shapes cost together, and is one that the page's expressions
-// and its op can have. Empty where the ranges leave nothing to try.
+// tune shapes), the most telling kinds first; none of them is listed. They depend on the page and the seed
+// alone. Each costs a small share of what the page's check shapes cost together, and is one that the page's
+// expressions and its op can have. Empty where the ranges leave nothing to try.
 std::vector<SymbolValues> unlisted_shapes(const Task& task, std::uint64_t seed, std::size_t most);
 
 }  // namespace kernelwright
