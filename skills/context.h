@@ -8,7 +8,6 @@
 
 #include "harness/core/json.h"
 #include "harness/profile/profile.h"
-#include "harness/profile/roofline.h"
 
 namespace kernelwright {
 
@@ -17,7 +16,7 @@ struct SkillTask {
     Json params = Json::object();
     SymbolValues symbols;
     std::vector<OperandShape> inputs, outputs;
-    std::optional<Work> work;  // compulsory_work of the task at this shape
+    std::optional<Work> work;  // of the task at this shape
 };
 
 // The profile's figures are those of the kernel that takes longest. `history` counts the diagnostics' rules

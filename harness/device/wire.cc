@@ -131,6 +131,9 @@ void visit_counters(Object& c, const Visit& visit) {
     visit("global_store_bytes", c.global_store_bytes);
     visit("global_atomic_requests", c.global_atomic_requests);
     visit("global_atomic_sectors", c.global_atomic_sectors);
+    visit("global_atomic_operations", c.global_atomic_operations);
+    visit("hottest_atomic_operations", c.hottest_atomic_operations);
+    visit("hottest_atomic_blocks", c.hottest_atomic_blocks);
     visit("ideal_global_load_sectors", c.ideal_global_load_sectors);
     visit("ideal_global_store_sectors", c.ideal_global_store_sectors);
     visit("unique_load_sectors", c.unique_load_sectors);
@@ -147,6 +150,7 @@ void visit_counters(Object& c, const Visit& visit) {
     visit("shared_store_wavefronts", c.shared_store_wavefronts);
     visit("shared_store_conflicts", c.shared_store_conflicts);
     visit("shared_atomic_requests", c.shared_atomic_requests);
+    visit("shared_atomic_wavefronts", c.shared_atomic_wavefronts);
     visit("shared_bytes", c.shared_bytes);
     visit("barriers", c.barriers);
     visit("shuffles", c.shuffles);
@@ -168,6 +172,14 @@ void visit_line(Line& l, const Visit& visit) {
     visit(l.shared_requests);
     visit(l.shared_conflicts);
     visit(l.divergent_branches);
+    visit(l.global_store_sectors);
+    visit(l.global_store_requests);
+    visit(l.ideal_global_store_sectors);
+    visit(l.global_atomic_operations);
+    visit(l.local_requests);
+    visit(l.inst_fma);
+    visit(l.inst_xu);
+    visit(l.inst_fp64);
 }
 
 template <class Read>

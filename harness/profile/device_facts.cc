@@ -68,6 +68,7 @@ const std::vector<Figure>& figures() {
         figure("rates", "l1_lines_per_clock", &F::l1_lines_per_clock),
         figure("rates", "l1_requests_per_clock", &F::l1_requests_per_clock),
         figure("rates", "l2_to_sm_bytes_per_clock", &F::l2_to_sm_bytes_per_clock),
+        figure("rates", "atomics_per_clock_and_address", &F::atomics_per_clock_and_address),
         figure("product", "sm_count", &F::sm_count),
         figure("product", "clock_mhz", &F::clock_mhz),
         figure("product", "dram_gb_per_s", &F::dram_gb_per_s),

@@ -41,6 +41,7 @@ struct DeviceFacts {
     double issue_slots = 0, fp32_lanes = 0, alu_lanes = 0, xu_lanes = 0, fp64_lanes = 0, fp16_lanes = 0;
     double lsu_lanes = 0, shared_bytes_per_clock = 0, l1_lines_per_clock = 0, l1_requests_per_clock = 0;
     double l2_to_sm_bytes_per_clock = 0;
+    double atomics_per_clock_and_address = 0;  // of the whole chip
     std::map<DType, double> tensor;  // dense flop per SM and clock; a type that is missing has no tensor rate
 
     // the product

@@ -38,7 +38,9 @@ class Causes {
             narrow_loads();
             rereads();
             bank_conflicts();
+            shared_loads();
             atomics();
+            shared_atomics();
             spills();
             occupancy();
             few_blocks();
@@ -60,6 +62,12 @@ class Causes {
     const Counters& c() const { return kernel().counters; }
     const KernelEstimate& now() const { return estimates_[index_]; }
 
+    // Memory instructions that are no longer executed.
+    static void take_away(Counters& counters, std::uint64_t instructions) {
+        counters.inst_lsu -= std::min(counters.inst_lsu, instructions);
+        counters.warp_instructions -= std::min(counters.warp_instructions, instructions);
+    }
+
     double gain_of(const ExecutedKernel& changed, const Assumptions& assumptions = {}) const {
         const double then = estimate_kernel(changed, facts_, assumptions).us;
         return total_ / std::max(1e-9, total_ - now().us + then);
@@ -80,8 +88,9 @@ class Causes {
         for (const auto& [place, counters] : c().lines) {
             const double value = part(counters);
             if (value <= 0) continue;
-            shares.push_back({place.first, place.second, value});
             sum += value;
+            // What the compiler gives no line has its part of the cause, but cannot be shown.
+            if (place.second > 0) shares.push_back({place.first, place.second, value});
         }
         std::stable_sort(shares.begin(), shares.end(),
                          [](const LineShare& a, const LineShare& b) { return a.share > b.share; });
@@ -91,8 +100,14 @@ class Causes {
         return shares;
     }
 
-    static double excess_sectors(const LineCounters& l) {
-        return double(l.global_sectors) - double(l.ideal_global_sectors);
+    static double load_sectors(const LineCounters& l) {
+        return double(l.global_sectors) - double(l.global_store_sectors);
+    }
+    static double excess_loads(const LineCounters& l) {
+        return load_sectors(l) - (double(l.ideal_global_sectors) - double(l.ideal_global_store_sectors));
+    }
+    static double excess_stores(const LineCounters& l) {
+        return double(l.global_store_sectors) - double(l.ideal_global_store_sectors);
     }
 
     void coalescing() {
@@ -109,7 +124,7 @@ class Causes {
                     "global loads are not coalesced: a warp's load touches {:.1f} sectors of 32 bytes where "
                     "{:.1f} would hold its data; let neighbouring threads read neighbouring addresses",
                     per, ideal),
-                excess_sectors);
+                excess_loads);
         }
         const double stores = ratio(double(c().global_store_sectors), double(c().ideal_global_store_sectors));
         if (stores > 1.2) {
@@ -122,9 +137,9 @@ class Causes {
                 "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", per,
                 fmt::format(
                     "global stores are not coalesced: a warp's store touches {:.1f} sectors of 32 bytes "
-                    "where {:.1f} would hold its data",
+                    "where {:.1f} would hold its data; let neighbouring threads write neighbouring addresses",
                     per, ideal),
-                excess_sectors);
+                excess_stores);
         }
     }
 
@@ -138,15 +153,16 @@ class Causes {
         ExecutedKernel changed = kernel();
         changed.counters.global_load_requests = scaled(c().global_load_requests, 1 / wider);
         changed.counters.max_global_loads_of_one_warp = scaled(c().max_global_loads_of_one_warp, 1 / wider);
-        changed.counters.inst_lsu -= std::min(changed.counters.inst_lsu, scaled(1, saved));
-        changed.counters.warp_instructions -= std::min(changed.counters.warp_instructions, scaled(1, saved));
+        take_away(changed.counters, scaled(1, saved));
         say("narrow-loads", gain_of(changed), "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
             double(c().global_load_requests),
             fmt::format(
                 "global loads are narrow: {:.0f} bytes per warp and load, where 16-byte loads (float4, "
                 "uint4) bring 512 with one instruction",
                 bytes),
-            [](const LineCounters& l) { return double(l.global_requests); });
+            [](const LineCounters& l) {
+                return double(l.global_requests) - double(l.global_store_requests);
+            });
     }
 
     void rereads() {
@@ -159,15 +175,14 @@ class Causes {
         changed.counters.global_load_sectors = scaled(c().global_load_sectors, 1 / times);
         changed.counters.ideal_global_load_sectors = scaled(c().ideal_global_load_sectors, 1 / times);
         changed.counters.max_global_loads_of_one_warp = scaled(c().max_global_loads_of_one_warp, 1 / times);
-        changed.counters.inst_lsu -=
-            std::min(c().inst_lsu, c().global_load_requests - changed.counters.global_load_requests);
+        take_away(changed.counters, c().global_load_requests - changed.counters.global_load_requests);
         say("rereads", gain_of(changed), "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
             double(c().global_load_sectors),
             fmt::format(
                 "every input sector is loaded {:.1f} times ({:.3g} sectors for {:.3g} distinct ones); keep "
                 "what is used again in registers or shared memory",
                 times, double(c().global_load_sectors), distinct),
-            [](const LineCounters& l) { return double(l.global_sectors); });
+            load_sectors);
     }
 
     void bank_conflicts() {
@@ -194,17 +209,74 @@ class Causes {
             [](const LineCounters& l) { return double(l.shared_conflicts); });
     }
 
+    // Products that take both factors from shared memory for each multiply-add: shared memory gives a warp
+    // one value a lane and clock, and the arithmetic waits for it. A patch of p x p outputs in the registers
+    // of a thread takes 2 / p loads a multiply-add.
+    void shared_loads() {
+        if (input_.work && !input_.work->matrix) return;
+        const bool tensor = c().inst_tensor > 0;
+        const double products =
+            tensor ? double(c().inst_tensor) : double(c().inst_fma + c().inst_fp16 + c().inst_fp64);
+        const double per = ratio(double(c().shared_load_requests), products);
+        const double goal = tensor ? 0.5 : 0.25;
+        if (per < 1.2 * goal || now().times.empty()) return;
+        const double busy = std::max(now().time_of("shared"), now().time_of("lsu"));
+        if (busy < 0.6 * now().times.front().us) return;
+        ExecutedKernel changed = kernel();
+        Counters& fewer = changed.counters;
+        const double left = goal / per;
+        for (auto member : {&Counters::shared_load_requests, &Counters::shared_load_wavefronts,
+                            &Counters::shared_load_conflicts})
+            fewer.*member = scaled(c().*member, left);
+        take_away(fewer, c().shared_load_requests - fewer.shared_load_requests);
+        say("shared-loads", gain_of(changed), "smsp__inst_executed_op_shared_ld.sum",
+            double(c().shared_load_requests),
+            tensor
+                ? fmt::format(
+                      "the tensor cores wait for shared memory: {:.1f} loads of fragments for each mma; give "
+                      "a "
+                      "warp several tiles of the output, so that a loaded fragment feeds more than one mma",
+                      per)
+                : fmt::format(
+                      "multiply-adds wait for shared memory: {:.1f} shared loads for each; keep a patch of "
+                      "outputs in the registers of a thread, so that a loaded value feeds several of them "
+                      "(4 x 4 outputs: 0.5 loads for each, 8 x 8: 0.25)",
+                      per),
+            [](const LineCounters& l) { return double(l.shared_requests); });
+    }
+
+    // As many blocks as the device holds at once (about four an SM), each looping over its part of the input
+    // and combining what it has for an address, send one operation each.
     void atomics() {
         if (c().global_atomic_requests == 0) return;
+        const double hottest = std::max(1.0, double(c().hottest_atomic_operations));
+        const double senders = std::min({hottest, 4.0 * facts_.sm_count, double(kernel().blocks())});
         ExecutedKernel changed = kernel();
-        changed.counters.global_atomic_requests = scaled(c().global_atomic_requests, 1.0 / 32);
-        changed.counters.global_atomic_sectors = scaled(c().global_atomic_sectors, 1.0 / 32);
-        say("atomic-contention", gain_of(changed), "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
-            double(c().global_atomic_requests),
+        for (auto member : {&Counters::global_atomic_requests, &Counters::global_atomic_sectors,
+                            &Counters::global_atomic_operations, &Counters::hottest_atomic_operations})
+            changed.counters.*member = scaled(c().*member, senders / hottest);
+        take_away(changed.counters, c().global_atomic_requests - changed.counters.global_atomic_requests);
+        say("atomic-contention", gain_of(changed), "kernelwright__hottest_atomic_operations.max", hottest,
             fmt::format(
-                "global atomics wait for each other: {} requests over {} distinct sectors; combine within "
-                "the warp or in shared memory first, and add one value a block",
-                c().global_atomic_requests, c().unique_store_sectors));
+                "global atomics wait for each other: {:.3g} operations, {:.3g} of them on one address, "
+                "which takes one a clock; combine in the warp or in shared memory first, in blocks "
+                "that loop over the input, so that a block sends one value for an address",
+                double(c().global_atomic_operations), hottest),
+            [](const LineCounters& l) { return double(l.global_atomic_operations); });
+    }
+
+    void shared_atomics() {
+        const double requests = double(c().shared_atomic_requests);
+        if (double(c().shared_atomic_wavefronts) < 2 * requests || requests == 0) return;
+        ExecutedKernel changed = kernel();
+        changed.counters.shared_atomic_wavefronts = c().shared_atomic_requests;
+        say("shared-atomic-contention", gain_of(changed), "kernelwright__shared_atomic_wavefronts.sum",
+            double(c().shared_atomic_wavefronts),
+            fmt::format(
+                "shared-memory atomics wait for each other: {:.1f} lanes of a warp want one bank; keep "
+                "a copy for each warp, or combine equal addresses in the warp first",
+                double(c().shared_atomic_wavefronts) / requests),
+            [](const LineCounters& l) { return double(l.shared_conflicts); });
     }
 
     void spills() {
@@ -214,14 +286,14 @@ class Causes {
         Counters& without = changed.counters;
         without.local_load_requests = without.local_load_sectors = 0;
         without.local_store_requests = without.local_store_sectors = 0;
-        without.inst_lsu -= std::min(without.inst_lsu, scaled(1, requests));
-        without.warp_instructions -= std::min(without.warp_instructions, scaled(1, requests));
+        take_away(without, scaled(1, requests));
         say("local-memory", gain_of(changed), "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum",
             double(c().local_load_requests),
             fmt::format(
                 "local memory is used: {:.3g} loads and stores of spilled registers or of an array indexed "
                 "at run time ({} bytes of stack a thread); shorten live ranges or unroll the indexing loop",
-                requests, kernel().resources.stack_bytes));
+                requests, kernel().resources.stack_bytes),
+            [](const LineCounters& l) { return double(l.local_requests); });
     }
 
     void occupancy() {
@@ -270,14 +342,23 @@ class Causes {
     }
 
     void tail() {
-        const double waves = now().occupancy.waves;
-        if (waves <= 1 || now().sms_used < 1) return;
+        const double waves = now().occupancy.waves, blocks = double(kernel().blocks());
+        if (now().sms_used < 1 || waves <= 0) return;
         Assumptions even;
         even.even_spread = true;
-        say("tail-wave", gain_of(kernel(), even), "sm__ctas_launched.sum", double(kernel().blocks()),
-            fmt::format(
-                "{:.2f} waves of {} blocks: the last one fills {:.0f} % of the SMs while the rest wait",
-                waves, now().occupancy.blocks_per_sm * facts_.sm_count, 100 * (waves - std::floor(waves))));
+        const double most = std::ceil(blocks / facts_.sm_count), last = waves - std::floor(waves);
+        std::string message =
+            waves > 1 && last > 0
+                ? fmt::format(
+                      "{:.2f} waves of {} blocks: the last one fills {:.0f} % of the device while the "
+                      "rest of it waits",
+                      waves, now().occupancy.blocks_per_sm * facts_.sm_count, 100 * last)
+                : fmt::format("{:.0f} blocks on {} SMs: some get {:.0f}, the average is {:.2f}", blocks,
+                              facts_.sm_count, most, blocks / facts_.sm_count);
+        message +=
+            "; choose the tile so that the blocks divide evenly, or loop over tiles in as many blocks "
+            "as fit at once";
+        say("tail-wave", gain_of(kernel(), even), "sm__ctas_launched.sum", blocks, std::move(message));
     }
 
     void one_long_warp() {
@@ -303,7 +384,10 @@ class Causes {
         Counters& without = changed.counters;
         for (auto member :
              {&Counters::warp_instructions, &Counters::inst_fma, &Counters::inst_alu, &Counters::inst_xu,
-              &Counters::inst_fp64, &Counters::inst_control, &Counters::max_warp_instructions_of_one_warp})
+              &Counters::inst_fp64, &Counters::inst_control, &Counters::inst_lsu,
+              &Counters::global_load_requests, &Counters::global_store_requests,
+              &Counters::shared_load_requests, &Counters::max_warp_instructions_of_one_warp,
+              &Counters::max_global_loads_of_one_warp})
             without.*member = scaled(c().*member, lanes / 32);
         say("divergence", gain_of(changed), "smsp__thread_inst_executed_per_inst_executed.ratio", lanes,
             fmt::format(
@@ -322,7 +406,8 @@ class Causes {
             fmt::format(
                 "special functions are {:.0f} % of the bound ({:.3g} warp instructions, a quarter or less "
                 "of the fma rate); fold scales into exp2f, use one reciprocal for many divisions",
-                100 * xu / now().times.front().us, double(c().inst_xu)));
+                100 * xu / now().times.front().us, double(c().inst_xu)),
+            [](const LineCounters& l) { return double(l.inst_xu); });
     }
 
     void double_precision() {
@@ -332,32 +417,39 @@ class Causes {
         changed.counters.inst_fp64 = 0;
         say("double-by-accident", gain_of(changed), "smsp__inst_executed_pipe_fp64.sum",
             double(c().inst_fp64),
-            "double-precision instructions in a task without f64: a literal without `f`, or a double "
-            "variable");
+            fmt::format(
+                "{:.3g} double-precision instructions in a task without f64: a literal without `f`, a "
+                "double variable, or exp() for expf()",
+                double(c().inst_fp64)),
+            [](const LineCounters& l) { return double(l.inst_fp64); });
     }
 
     void no_tensor() {
         if (!input_.work || !input_.work->matrix || c().tensor_flops > 0 || input_.work->flops == 0) return;
         const DType dtype = input_.work->dtype;
         if (dtype == DType::f32 || dtype == DType::f64 || !facts_.tensor.contains(dtype)) return;
-        if (double(c().thread_ffma + c().thread_hfma + c().thread_integer / 2) < 0.2 * input_.work->flops / 2)
+        if (double(c().thread_ffma + c().thread_hfma) + double(c().thread_integer) / 2 <
+            0.2 * input_.work->flops / 2)
             return;  // this kernel of the sequence does not do the products
         ExecutedKernel changed = kernel();
         Counters& with = changed.counters;
-        // What is left when one mma does the products of 32 lanes: the arithmetic and its share of issue
-        // slots.
-        const std::uint64_t arithmetic = with.inst_fma + with.inst_fp16;
+        // What is left when one mma does the products of 32 lanes: not the arithmetic, nor its issue slots.
+        const std::uint64_t integers =
+            is_float(dtype) ? 0 : std::min(with.inst_alu, scaled(1, input_.work->flops / 2 / 32));
+        const std::uint64_t arithmetic = with.inst_fma + with.inst_fp16 + integers;
         with.warp_instructions -= std::min(with.warp_instructions, arithmetic);
         with.inst_fma = with.inst_fp16 = 0;
+        with.inst_alu -= integers;
         with.tensor_flops = static_cast<std::uint64_t>(input_.work->flops);
         changed.tensor_dtype = dtype;
         const double left = ratio(double(with.warp_instructions), double(c().warp_instructions));
         with.max_warp_instructions_of_one_warp = scaled(c().max_warp_instructions_of_one_warp, left);
         say("no-tensor-cores", gain_of(changed), "smsp__inst_executed_pipe_tensor.sum", 0,
             fmt::format(
-                "{:.3g} {} multiply-adds run on the fma lanes; the tensor cores of this device are {:.0f} "
-                "times as fast",
-                input_.work->flops / 2, to_string(dtype), facts_.tensor.at(dtype) / (2 * facts_.fp32_lanes)));
+                "{:.3g} {} multiply-adds run on the scalar lanes; the tensor cores of this device are {:.0f} "
+                "times as fast; use mma (nvcuda::wmma, or mma.sync with ldmatrix)",
+                input_.work->flops / 2, to_string(dtype), facts_.tensor.at(dtype) / (2 * facts_.fp32_lanes)),
+            [](const LineCounters& l) { return double(l.inst_fma); });
     }
 
     void launches() {

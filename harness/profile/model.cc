@@ -32,8 +32,8 @@ constexpr double async_in_flight = 8;       // cp.async does not wait for a regi
 constexpr double independent_chains = 1.6;  // instructions of one warp that overlap, on average
 constexpr double cache_use = 0.8;           // of a cache's size before it thrashes
 constexpr double wave_rounding = 0.5;       // 1: a part wave takes as long as a whole one; 0: its share
-constexpr double atomic_clocks = 4;         // per request to a sector that others are waiting for
-constexpr double sector = 32, line = 128;   // bytes
+constexpr double atomic_clocks = 4;  // of an L2 bank per sector of an atomic: twice a store's read and write
+constexpr double sector = 32, line = 128;  // bytes
 
 double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
@@ -103,6 +103,11 @@ Loads where_loads_are_served(const ExecutedKernel& run, const DeviceFacts& facts
     return loads;
 }
 
+// Moves of PTX are copies and constants that ptxas folds into their uses: no instruction of the GPU.
+double issued_instructions(const emulator::Counters& c) {
+    return std::max(0.0, double(c.warp_instructions) - double(c.inst_uniform));
+}
+
 // Sectors beyond the ideal are taken to lie in lines of their own.
 double lines_looked_up(std::uint64_t sectors, std::uint64_t ideal) {
     const double useful = std::min(double(ideal), double(sectors));
@@ -111,13 +116,10 @@ double lines_looked_up(std::uint64_t sectors, std::uint64_t ideal) {
 
 double atomic_time(const emulator::Counters& c, const DeviceFacts& facts) {
     if (c.global_atomic_requests == 0) return 0;
+    // All banks of L2 work on different sectors, but the operations on one address follow each other.
     const double sectors = std::max<double>(c.global_atomic_sectors, c.global_atomic_requests);
-    const double spread_out = sectors * atomic_clocks / (facts.l2_bytes_per_clock / sector);
-    // Distinct sectors: those written, less one for each that the plain stores could fill (they rarely write
-    // a place twice). Where that leaves nothing, what one request touches: all requests want the same.
-    double distinct = double(c.unique_store_sectors) - double(c.ideal_global_store_sectors);
-    if (distinct < 1) distinct = sectors / double(c.global_atomic_requests);
-    return std::max(spread_out, sectors / std::max(1.0, distinct) * atomic_clocks);
+    return std::max(sectors * atomic_clocks / (facts.l2_bytes_per_clock / sector),
+                    double(c.hottest_atomic_operations) / facts.atomics_per_clock_and_address);
 }
 
 // Clocks from a warp's first instruction to its last, alone on the SM.
@@ -125,7 +127,8 @@ struct Chain {
     double average = 0, longest = 0, load_latency = 0;
 };
 
-Chain chain_of(const emulator::Counters& c, const DeviceFacts& facts, const Loads& served, double warps) {
+Chain chain_of(const emulator::Counters& c, const DeviceFacts& facts, const Loads& served,
+               double local_latency, double warps) {
     Chain chain;
     const double per_instruction = facts.alu_latency / independent_chains;
     const double requests = double(c.global_load_requests);
@@ -139,16 +142,17 @@ Chain chain_of(const emulator::Counters& c, const DeviceFacts& facts, const Load
     const double async = std::min(double(c.cp_async_requests), requests) / warps;
     const double plain = requests / warps - async;
     const double plain_waits = waits(plain, loads_in_flight);
-    chain.average = double(c.warp_instructions) / warps * per_instruction +
+    chain.average = issued_instructions(c) / warps * per_instruction +
                     (plain_waits + waits(async, async_in_flight)) * chain.load_latency +
-                    waits(double(c.local_load_requests) / warps, loads_in_flight) * facts.l1_latency +
+                    waits(double(c.local_load_requests) / warps, loads_in_flight) * local_latency +
                     waits(double(c.shared_load_requests) / warps, loads_in_flight) * facts.shared_latency +
                     double(c.shuffles) / warps * facts.shuffle_latency +
                     double(c.barriers) / warps * facts.barrier_latency +
                     double(c.inst_xu) / warps / loads_in_flight * facts.xu_latency +
                     waits(double(c.global_atomic_requests) / warps, loads_in_flight) * facts.l2_latency;
     const double more_instructions =
-        std::max(0.0, double(c.max_warp_instructions_of_one_warp) - double(c.warp_instructions) / warps);
+        std::max(0.0, double(c.max_warp_instructions_of_one_warp) - double(c.warp_instructions) / warps) *
+        ratio(issued_instructions(c), double(c.warp_instructions));
     const double more_waits =
         std::max(0.0, waits(double(c.max_global_loads_of_one_warp), loads_in_flight) - plain_waits);
     chain.longest = chain.average + more_instructions * per_instruction + more_waits * chain.load_latency;
@@ -181,22 +185,26 @@ KernelEstimate estimate_kernel(const ExecutedKernel& run, const DeviceFacts& fac
     e.traffic.l1_lines = lines_looked_up(c.global_load_sectors, c.ideal_global_load_sectors) +
                          lines_looked_up(c.global_store_sectors, c.ideal_global_store_sectors) +
                          local_sectors * sector / line;
-    // Spilled registers live in L1 while the resident threads' frames fit there.
+    // Spilled registers live in L1 while the resident threads' frames fit there, else in L2 while those of
+    // the whole chip do.
     const double shared =
         double(run.resources.static_shared) + run.dynamic_shared + facts.shared_reserved_per_block;
     const double frames = double(run.resources.stack_bytes) * run.threads() * spread.resident;
-    const double local_left =
-        local_sectors *
-        (1 - fit(frames, cache_use * std::max(0.0, facts.l1_shared_bytes_per_sm - spread.resident * shared)));
+    const double in_l1 =
+        fit(frames, cache_use * std::max(0.0, facts.l1_shared_bytes_per_sm - spread.resident * shared));
+    const double in_l2 = fit(frames * spread.active, cache_use * facts.l2_bytes);
+    const double local_left = local_sectors * (1 - in_l1), local_dram = local_left * (1 - in_l2);
+    const double local_latency = in_l1 * facts.l1_latency +
+                                 (1 - in_l1) * (in_l2 * facts.l2_latency + (1 - in_l2) * facts.dram_latency);
     e.traffic.l2_bytes =
         sector * (served.l2_sectors + double(c.global_store_sectors + c.global_atomic_sectors) + local_left);
-    e.traffic.dram_bytes = sector * (served.dram_sectors + served.store_dram_sectors);
+    e.traffic.dram_bytes = sector * (served.dram_sectors + served.store_dram_sectors + local_dram);
     e.traffic.l1_hit = 1 - ratio(served.l2_sectors, double(c.global_load_sectors));
     e.traffic.l2_hit = 1 - ratio(served.dram_sectors, served.l2_sectors);
     if (c.global_load_sectors == 0) e.traffic.l1_hit = e.traffic.l2_hit = 0;
 
     const double warps = std::max<double>(1, double(c.warps_launched));
-    const Chain chain = chain_of(c, facts, served, warps);
+    const Chain chain = chain_of(c, facts, served, local_latency, warps);
     const double waves = e.occupancy.waves;
     const double rounding = assumptions.even_spread ? 0 : wave_rounding;
     const double rounded = waves <= 1 ? 1 : rounding * std::ceil(waves) + (1 - rounding) * waves;
@@ -210,7 +218,7 @@ KernelEstimate estimate_kernel(const ExecutedKernel& run, const DeviceFacts& fac
         const double us = clocks / facts.clock_mhz;
         if (us > 0) e.times.push_back({name, us});
     };
-    add("issue", per_sm(double(c.warp_instructions), facts.issue_slots) * spread.partition);
+    add("issue", per_sm(issued_instructions(c), facts.issue_slots) * spread.partition);
     add("fma", partitioned(double(c.inst_fma), facts.fp32_lanes));
     add("alu", partitioned(double(c.inst_alu), facts.alu_lanes));
     add("xu", partitioned(double(c.inst_xu), facts.xu_lanes));
@@ -229,7 +237,7 @@ KernelEstimate estimate_kernel(const ExecutedKernel& run, const DeviceFacts& fac
                        per_sm(double(c.global_load_requests + c.global_store_requests) + local_requests,
                               facts.l1_requests_per_clock)));
     add("shared", per_sm(double(c.shared_load_wavefronts + c.shared_store_wavefronts + c.shuffles) +
-                             2 * double(c.shared_atomic_requests),
+                             2 * double(c.shared_atomic_wavefronts),
                          facts.shared_bytes_per_clock / 128));
     add("l2", std::max(e.traffic.l2_bytes / (facts.l2_bytes_per_clock * l2_efficiency),
                        per_sm(e.traffic.l2_bytes, facts.l2_to_sm_bytes_per_clock)));

@@ -22,6 +22,10 @@ void add_own_counters(std::vector<CounterValue>& list, const ExecutedKernel& run
     add("kernelwright__ideal_store_sectors.sum", "sector", double(c.ideal_global_store_sectors), counted);
     add("kernelwright__longest_warp_instructions.max", "inst", double(c.max_warp_instructions_of_one_warp),
         counted);
+    add("kernelwright__atomic_operations.sum", "operation", double(c.global_atomic_operations), counted);
+    add("kernelwright__hottest_atomic_operations.max", "operation", double(c.hottest_atomic_operations),
+        counted);
+    add("kernelwright__shared_atomic_wavefronts.sum", "", double(c.shared_atomic_wavefronts), counted);
     add("launch__grid_size", "block", double(run.blocks()), How::exact);
     add("launch__block_size", "thread", double(run.threads()), How::exact);
     add("launch__registers_per_thread", "register", double(run.resources.registers), How::exact);
@@ -54,6 +58,7 @@ std::map<std::string, double> derive(const ExecutedKernel& run, const KernelEsti
     put("longest_warp_ratio", double(c.max_warp_instructions_of_one_warp) * warps,
         double(c.warp_instructions));
     put("atomics_per_block", double(c.global_atomic_requests), double(c.blocks_launched));
+    put("shared_loads_per_fma", double(c.shared_load_requests), double(c.inst_fma + c.inst_fp16));
     put("loads_per_warp", double(c.global_load_requests), warps);
     put("instructions_per_warp", double(c.warp_instructions), warps);
     put("barriers_per_warp", double(c.barriers), warps);
@@ -68,6 +73,7 @@ std::vector<HotLine> hot_lines(const emulator::Counters& c) {
     for (const auto& [place, line] : c.lines) sectors += double(line.global_sectors);
     std::vector<HotLine> lines;
     for (const auto& [place, line] : c.lines) {
+        if (place.second <= 0) continue;  // the compiler's own: nothing that a reader could look up
         HotLine hot;
         hot.file = place.first;
         hot.line = place.second;
@@ -98,6 +104,15 @@ KernelProfile profile_kernel(const ExecutedKernel& run, const KernelEstimate& es
     const How how = run.sampled() ? How::modelled : How::exact;
     for (const emulator::Metric& metric : emulator::metrics(run.counters))
         k.counters.push_back({metric.name, metric.unit, metric.value, how});
+    // What the launch itself says is exact however many blocks were counted.
+    for (CounterValue& counter : k.counters) {
+        const auto known = [&](const char* name, double value) {
+            if (counter.name == name && run.sampled())
+                counter = {counter.name, counter.unit, value, How::exact};
+        };
+        known("sm__ctas_launched.sum", double(run.blocks()));
+        known("smsp__warps_launched.sum", double(run.blocks()) * ((run.threads() + 31) / 32));
+    }
     add_own_counters(k.counters, run, estimate);
     k.derived = derive(run, estimate);
     k.lines = hot_lines(run.counters);

@@ -53,10 +53,10 @@ struct KernelProfile {
     // Ratios of counters that rules and reports ask for; a ratio whose denominator is 0 is left out. Names:
     // load_excess, store_excess (sectors asked for / sectors that a coalesced access needs), rereads (needed
     // sectors / distinct ones), load_bytes_per_request, staged_share (loads that go on to shared memory),
-    // async_share, conflict_share (of shared wavefronts), active_lanes, divergent_share (of branches),
-    // longest_warp_ratio (instructions of the longest warp / average), atomics_per_block, loads_per_warp,
-    // instructions_per_warp, barriers_per_warp, shuffles_per_warp, bytes_in_flight, bytes_needed (per SM;
-    // modelled).
+    // async_share, shared_loads_per_fma, conflict_share (of shared wavefronts), active_lanes, divergent_share
+    // (of branches), longest_warp_ratio (instructions of the longest warp / average), atomics_per_block,
+    // loads_per_warp, instructions_per_warp, barriers_per_warp, shuffles_per_warp, bytes_in_flight,
+    // bytes_needed (per SM; modelled).
     std::map<std::string, double> derived;
     std::vector<HotLine> lines;  // hottest first, at most 12
     bool operator==(const KernelProfile&) const = default;
@@ -116,7 +116,7 @@ struct ProfileInput {
     std::string task;
     SymbolValues shape;
     std::vector<ExecutedKernel> kernels;
-    std::optional<Work> work;  // compulsory_work of the task at this shape
+    std::optional<Work> work;  // of the task at this shape
 };
 
 Profile make_profile(const ProfileInput& input, const DeviceFacts& facts);
@@ -135,14 +135,13 @@ Json to_json(const Profile& profile);
 Result<Profile> profile_from_json(const Json& json);
 
 struct TextOptions {
-    std::size_t findings = 6;
-    std::size_t lines = 6;  // hot lines of a kernel
+    std::size_t findings = 5;
+    std::size_t lines = 5;  // hot lines of a kernel
     bool views = true;
     bool counters = true;  // the low-level section; a prompt leaves it out until the kernel is right
 };
-// What a good colleague would say about it.
+// What a good colleague would say about it, on one screen: the time and what bounds it, causes by gain, and
+// the hot lines, views and counters of the kernel that takes longest.
 std::string to_text(const Profile& profile, const TextOptions& options = {});
-// The low-level section alone: the counters that matter for the kernel's bound.
-std::string counters_text(const Profile& profile);
 
 }  // namespace kernelwright

@@ -45,6 +45,7 @@ constexpr std::uint64_t C::*sums[] = {
     &C::global_store_bytes,
     &C::global_atomic_requests,
     &C::global_atomic_sectors,
+    &C::global_atomic_operations,
     &C::ideal_global_load_sectors,
     &C::ideal_global_store_sectors,
     &C::unique_load_sectors,
@@ -61,6 +62,7 @@ constexpr std::uint64_t C::*sums[] = {
     &C::shared_store_wavefronts,
     &C::shared_store_conflicts,
     &C::shared_atomic_requests,
+    &C::shared_atomic_wavefronts,
     &C::shared_bytes,
     &C::barriers,
     &C::shuffles,
@@ -71,9 +73,23 @@ constexpr std::uint64_t C::*sums[] = {
 
 using L = emulator::LineCounters;
 constexpr std::uint64_t L::*line_sums[] = {
-    &L::warp_instructions, &L::thread_instructions,  &L::global_sectors,
-    &L::global_requests,   &L::ideal_global_sectors, &L::shared_wavefronts,
-    &L::shared_requests,   &L::shared_conflicts,     &L::divergent_branches,
+    &L::warp_instructions,
+    &L::thread_instructions,
+    &L::global_sectors,
+    &L::global_requests,
+    &L::ideal_global_sectors,
+    &L::shared_wavefronts,
+    &L::shared_requests,
+    &L::shared_conflicts,
+    &L::divergent_branches,
+    &L::global_store_sectors,
+    &L::global_store_requests,
+    &L::ideal_global_store_sectors,
+    &L::global_atomic_operations,
+    &L::local_requests,
+    &L::inst_fma,
+    &L::inst_xu,
+    &L::inst_fp64,
 };
 
 }  // namespace
@@ -90,15 +106,20 @@ emulator::Counters scale_to_grid(const emulator::Counters& counted, std::uint64_
     for (auto& [place, line] : scaled.lines)
         for (auto member : line_sums) line.*member = scale(line.*member);
     scaled.blocks_launched = total_blocks;
+    // An address that several of the counted blocks want is wanted by the others too; one that a single block
+    // wants is its own.
+    if (counted.hottest_atomic_blocks > 1) {
+        scaled.hottest_atomic_operations = scale(counted.hottest_atomic_operations);
+        scaled.hottest_atomic_blocks = scale(counted.hottest_atomic_blocks);
+    }
     const auto distinct = [&](std::uint64_t seen, std::uint64_t bytes) {
         if (seen < counted_blocks) return seen;
         const std::uint64_t most = bytes == 0 ? UINT64_MAX : (bytes + 31) / 32;
         // At least what was seen stays, whatever the caller says about its buffers.
         return std::max(seen, std::min(scale(seen), most));
     };
-    scaled.unique_load_sectors = distinct(counted.unique_load_sectors, buffers.all);
-    scaled.unique_store_sectors =
-        distinct(counted.unique_store_sectors, buffers.writable != 0 ? buffers.writable : buffers.all);
+    scaled.unique_load_sectors = distinct(counted.unique_load_sectors, buffers.readable);
+    scaled.unique_store_sectors = distinct(counted.unique_store_sectors, buffers.writable);
     return scaled;
 }
 

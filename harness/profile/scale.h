@@ -10,8 +10,8 @@ namespace kernelwright {
 
 // Sizes of the buffers that a kernel may touch, in bytes; 0: unknown.
 struct BufferBytes {
-    std::uint64_t all = 0;
-    std::uint64_t writable = 0;  // outputs and scratch
+    std::uint64_t readable = 0;
+    std::uint64_t writable = 0;
 };
 
 // `counted_blocks` of `total_blocks` were executed. Sums grow in proportion; the figures of "the one warp

@@ -43,17 +43,34 @@ View fill_view(const ProfileInput& input, const ExecutedKernel* kernel) {
                     fill, fill < 0.9 ? "; the rest is padding of ragged tiles or work done twice" : "")};
 }
 
+std::string limit_text(const Occupancy& o) {
+    if (o.limiter == "warps") return "the block's size";
+    if (o.limiter == "blocks") return "the blocks that an SM takes";
+    return o.limiter == "shared" ? "shared memory" : o.limiter;
+}
+
+std::string in_flight_text(const KernelEstimate& e) {
+    const double kept = e.bytes_in_flight / 1024, needed = e.bytes_needed / 1024;
+    if (kept <= 0) return "no loads from global memory";
+    return kept >= needed
+               ? fmt::format("the loads in flight ({:.1f} KiB an SM) cover DRAM's latency ({:.1f} KiB)", kept,
+                             needed)
+               : fmt::format(
+                     "the loads in flight ({:.1f} KiB an SM) are too few to cover DRAM's latency "
+                     "({:.1f} KiB)",
+                     kept, needed);
+}
+
 View occupancy_view(const KernelEstimate& e, const DeviceFacts& facts) {
     const Occupancy& o = e.occupancy;
     if (o.blocks_per_sm == 0)
         return {"occupancy", How::modelled, fmt::format("the kernel does not fit on an SM ({})", o.limiter)};
     return {"occupancy", How::modelled,
-            fmt::format(
-                "{}: {} block{} of {} warps fit on an SM, {} of {} warps ({:.0f} %), limited by {}; loads "
-                "keep {:.1f} of the {:.1f} KiB in flight that DRAM needs",
-                e.name, o.blocks_per_sm, o.blocks_per_sm == 1 ? "" : "s", o.warps_per_block, o.warps_per_sm,
-                facts.max_warps_per_sm, 100 * o.fraction, o.limiter, e.bytes_in_flight / 1024,
-                e.bytes_needed / 1024)};
+            fmt::format("{}: {} block{} of {} warp{} fit on an SM, {} of {} warps ({:.0f} %){}; {}", e.name,
+                        o.blocks_per_sm, o.blocks_per_sm == 1 ? "" : "s", o.warps_per_block,
+                        o.warps_per_block == 1 ? "" : "s", o.warps_per_sm, facts.max_warps_per_sm,
+                        100 * o.fraction, o.fraction < 1 ? ", limited by " + limit_text(o) : "",
+                        in_flight_text(e))};
 }
 
 View waves_view(const KernelEstimate& e, const DeviceFacts& facts) {
@@ -84,9 +101,10 @@ View memory_view(const ExecutedKernel& k, const KernelEstimate& e) {
     };
     const double wavefronts = double(c.shared_load_wavefronts + c.shared_store_wavefronts);
     const double conflicts = double(c.shared_load_conflicts + c.shared_store_conflicts);
-    std::string shared = wavefronts == 0 ? "no shared memory"
-                                         : fmt::format("{:.0f} % of shared wavefronts are bank conflicts",
-                                                       100 * conflicts / wavefronts);
+    std::string shared = wavefronts == 0  ? "no shared memory"
+                         : conflicts == 0 ? "no bank conflicts"
+                                          : fmt::format("{:.0f} % of shared wavefronts are bank conflicts",
+                                                        100 * conflicts / wavefronts);
     return {"memory", k.sampled() ? How::modelled : How::exact,
             fmt::format("{}: {}, {}; each distinct sector loaded {:.1f} times; {}; DRAM traffic {:.3g} MB "
                         "(modelled)",

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "harness/profile/scale.h"
+#include "verifiers/numerics/draws.h"
 
 namespace kernelwright::search {
 namespace {
@@ -25,12 +26,29 @@ DType tensor_dtype(const Task& task) {
     return DType::f16;
 }
 
-// What the tensors of a shape hold: no kernel can touch more distinct bytes than there are.
-BufferBytes buffer_bytes(const std::vector<OperandShape>& inputs, const std::vector<OperandShape>& outputs) {
+// What the tensors that kernel `index` of a sequence is given hold: it can touch no more distinct bytes than
+// there are. It reads inputs, and outputs that an earlier kernel was given (or that lie in an input's place).
+BufferBytes buffer_bytes(const Task& task, const SymbolValues& symbols,
+                         const std::vector<BoundKernel>& kernels, std::size_t index) {
+    const auto given = [&](std::size_t kernel, const std::string& name) {
+        const auto& arguments = kernels[kernel].arguments;
+        return std::any_of(arguments.begin(), arguments.end(),
+                           [&](const BoundArgument& a) { return a.buffer == name || !a.tensormap.empty(); });
+    };
     BufferBytes bytes;
-    for (const OperandShape& o : outputs) bytes.writable += storage_bytes(o.dtype, element_count(o.shape));
-    bytes.all = bytes.writable;
-    for (const OperandShape& i : inputs) bytes.all += storage_bytes(i.dtype, element_count(i.shape));
+    const auto size = [&](const TensorSpec& spec) {
+        const OperandShape o = operand(spec, symbols);
+        return storage_bytes(o.dtype, element_count(o.shape));
+    };
+    for (const TensorSpec& spec : task.inputs)
+        if (given(index, spec.name)) bytes.readable += size(spec);
+    for (const TensorSpec& spec : task.outputs) {
+        if (!given(index, spec.name)) continue;
+        bytes.writable += size(spec);
+        bool before = !spec.inplace_of.empty();
+        for (std::size_t i = 0; i < index; ++i) before = before || given(i, spec.name);
+        if (before) bytes.readable += size(spec);
+    }
     return bytes;
 }
 
@@ -50,13 +68,14 @@ ExecutedKernel executed(const Task& task, const CheckReport& report, const Bound
 }
 
 // The counters that an author can act on, most telling first; the rest stays in the profile.
-constexpr std::array<const char*, 22> telling{
+constexpr std::array<const char*, 23> telling{
     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio",
     "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "kernelwright__distinct_load_sectors.sum",
     "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
+    "kernelwright__hottest_atomic_operations.max",
+    "smsp__inst_executed_op_shared_ld.sum",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
     "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
@@ -74,13 +93,35 @@ constexpr std::array<const char*, 22> telling{
     "sm__maximum_warps_per_active_cycle_pct",
     "dram__bytes.sum"};
 
+// What to hold a counter against, where that is not in its name.
+std::string note_of(const std::string& name, const KernelProfile& kernel) {
+    const auto value = [&](const char* other) {
+        const auto it = std::find_if(kernel.counters.begin(), kernel.counters.end(),
+                                     [&](const CounterValue& c) { return c.name == other; });
+        return it == kernel.counters.end() ? 0.0 : it->value;
+    };
+    const auto ideal = [&](const char* sectors, const char* requests) {
+        const double asked = value(requests);
+        return asked > 0 ? fmt::format("coalesced: {:.1f}", value(sectors) / asked) : "";
+    };
+    if (name == "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio")
+        return ideal("kernelwright__ideal_load_sectors.sum",
+                     "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum");
+    if (name == "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio")
+        return ideal("kernelwright__ideal_store_sectors.sum",
+                     "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum");
+    if (name == "smsp__thread_inst_executed_per_inst_executed.ratio") return "of 32 lanes";
+    if (name == "kernelwright__hottest_atomic_operations.max") return "on one address, one a clock";
+    return "";
+}
+
 std::vector<record::Counter> telling_counters(const KernelProfile& kernel) {
     std::vector<record::Counter> out;
     for (const char* name : telling) {
         const auto it = std::find_if(kernel.counters.begin(), kernel.counters.end(),
                                      [&](const CounterValue& c) { return c.name == name; });
         if (it != kernel.counters.end() && it->value != 0)
-            out.push_back({it->name, it->unit, it->value, to_string(it->how), ""});
+            out.push_back({it->name, it->unit, it->value, to_string(it->how), note_of(name, kernel)});
     }
     return out;
 }
@@ -97,15 +138,13 @@ std::vector<Profile> profiles_of(const Task& task, const CheckReport& report, co
         ProfileInput input;
         input.task = task.name;
         input.shape = tune.symbols;
-        std::vector<OperandShape> inputs, outputs;
-        for (const TensorSpec& spec : task.inputs) inputs.push_back(operand(spec, tune.symbols));
-        for (const TensorSpec& spec : task.outputs) outputs.push_back(operand(spec, tune.symbols));
-        // With scratch the distinct bytes may be more than the tensors hold; then there is no cap.
-        const BufferBytes buffers = tune.has_scratch ? BufferBytes{} : buffer_bytes(inputs, outputs);
         for (std::size_t i = 0; i < tune.runs.size() && i < tune.kernels.size(); ++i) {
+            // With scratch the distinct bytes may be more than the tensors hold; then there is no cap.
+            const BufferBytes buffers =
+                tune.has_scratch ? BufferBytes{} : buffer_bytes(task, tune.symbols, tune.kernels, i);
             input.kernels.push_back(executed(task, report, tune.kernels[i], tune.runs[i], buffers));
         }
-        input.work = compulsory_work(task.op, task.params, inputs, outputs);
+        if (const auto work = task_work(task, tune.symbols)) input.work = *work;
         out.push_back(make_profile(input, *facts));
     }
     return out;
@@ -137,8 +176,10 @@ record::Evaluation evaluation_of(const CheckReport& report, const std::vector<Pr
     out.time = time;
     if (const KernelProfile* kernel = longest->longest()) out.counters = telling_counters(*kernel);
     for (const Finding& finding : longest->findings) {
+        const std::string place =
+            finding.lines.empty() ? "" : fmt::format(" (line {})", finding.lines.front().line);
         std::string line =
-            fmt::format("{} (removing it: about {:.2f}x, modelled)", finding.message, finding.gain);
+            fmt::format("{}{} (removing it: about {:.2f}x, modelled)", finding.message, place, finding.gain);
         out.bottlenecks.push_back(std::move(line));
     }
     out.profile = to_json(*longest);

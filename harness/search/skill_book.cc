@@ -7,9 +7,17 @@
 #include "skills/context.h"
 #include "skills/evidence.h"
 #include "skills/select.h"
+#include "verifiers/numerics/draws.h"
 
 namespace kernelwright::search {
 namespace {
+
+std::string text_of(const Json& json, const char* key) {
+    const auto it = json.find(key);
+    return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
+
+}  // namespace
 
 SkillTask skill_task(const Task& task) {
     SkillTask out;
@@ -25,16 +33,9 @@ SkillTask skill_task(const Task& task) {
             to->push_back({spec.dtype, shape ? *shape : Shape{}});
         }
     }
-    out.work = compulsory_work(out.op, out.params, out.inputs, out.outputs);
+    if (const auto work = task_work(task, out.symbols)) out.work = *work;
     return out;
 }
-
-std::string text_of(const Json& json, const char* key) {
-    const auto it = json.find(key);
-    return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
-}
-
-}  // namespace
 
 RuleBook::RuleBook(SkillLibrary library, std::filesystem::path evidence_file, const Task& task,
                    DeviceFacts facts, const Clock& clock)

@@ -9,9 +9,13 @@
 #include "harness/profile/device_facts.h"
 #include "harness/search/interfaces.h"
 #include "harness/tasks/task.h"
+#include "skills/context.h"
 #include "skills/skill.h"
 
 namespace kernelwright::search {
+
+// The task as rules see it, at its first tune shape.
+SkillTask skill_task(const Task& task);
 
 class RuleBook final : public SkillBook {
   public:

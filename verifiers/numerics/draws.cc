@@ -531,15 +531,19 @@ Result<std::vector<Expected>> expected_outputs(const Task& task, const SymbolVal
     return compute_reference(task.op, task.params, inputs, operands, dtypes, *shapes);
 }
 
-Result<OpWork> task_work(const Task& task, const SymbolValues& symbols) {
+Result<Work> task_work(const Task& task, const SymbolValues& symbols) {
     const auto in = shapes_of(task.inputs, symbols);
     if (!in) return in.error();
     const auto out = shapes_of(task.outputs, symbols);
     if (!out) return out.error();
     std::vector<OutputSpec> inputs, outputs;
-    for (std::size_t i = 0; i < in->size(); ++i) inputs.push_back({task.inputs[i].dtype, (*in)[i]});
+    std::vector<std::string> operands;
+    for (std::size_t i = 0; i < in->size(); ++i) {
+        inputs.push_back({task.inputs[i].dtype, (*in)[i]});
+        operands.push_back(task.inputs[i].operand);
+    }
     for (std::size_t i = 0; i < out->size(); ++i) outputs.push_back({task.outputs[i].dtype, (*out)[i]});
-    return reference_work(task.op, task.params, inputs, outputs);
+    return reference_work(task.op, task.params, inputs, operands, outputs);
 }
 
 }  // namespace kernelwright

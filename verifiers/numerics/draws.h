@@ -31,6 +31,6 @@ Result<std::vector<Expected>> expected_outputs(const Task& task, const SymbolVal
                                                const std::vector<Tensor>& inputs);
 
 // The operations and bytes of one evaluation at a shape; zero flops where the task has no op.
-Result<OpWork> task_work(const Task& task, const SymbolValues& symbols);
+Result<Work> task_work(const Task& task, const SymbolValues& symbols);
 
 }  // namespace kernelwright

@@ -202,7 +202,7 @@ double attention_flops(const Call& call, const std::vector<OutputSpec>&) {
     const double pairs =
         call.flag("causal") ? std::min(s, t) * (std::min(s, t) + 1) / 2 + std::max(0.0, s - t) * t : s * t;
     return static_cast<double>(h->batch * h->heads) * pairs *
-           static_cast<double>(2 * h->width + 2 * h->value_width + 5);
+           static_cast<double>(2 * h->width + 2 * h->value_width);  // both products
 }
 
 // q [B, H, D], caches [B, T, Hkv, D], lengths [B].
@@ -274,7 +274,8 @@ std::vector<Op> attention_ops() {
                .params = {{.name = "causal", .kind = ParamKind::boolean, .default_text = "false"}, scale},
                .shapes = attention_shape,
                .compute = attention,
-               .flops = attention_flops},
+               .flops = attention_flops,
+               .matrix = true},
             Op{.name = "attention_decode",
                .operands = {{"q"}, {"k_cache"}, {"v_cache"}, {"lengths"}},
                .results = {{"o", ResultKind::floating}},

@@ -214,7 +214,7 @@ std::vector<Op> conv_ops() {
     const auto extents = [](const char* name, const char* absent, std::int64_t minimum) {
         return Param{.name = name, .kind = ParamKind::extents, .default_text = absent, .minimum = minimum};
     };
-    const auto row = [&](const char* name, const char* padding, const char* groups) {
+    const auto row = [&](const char* name, const char* padding, const char* groups, bool matrix) {
         return Op{
             .name = name,
             .operands = {{"x"}, {"w"}, {"bias", true}},
@@ -225,10 +225,11 @@ std::vector<Op> conv_ops() {
                        {.name = "groups", .kind = ParamKind::integer, .default_text = groups, .minimum = 1}},
             .shapes = conv_shape,
             .compute = convolve,
-            .flops = conv_flops};
+            .flops = conv_flops,
+            .matrix = matrix};
     };
-    return {row("conv2d", "0", "1"), row("depthwise_conv2d", "0", "channels(x)"),
-            row("conv1d_causal", "dilation (K - 1)", "1")};
+    return {row("conv2d", "0", "1", true), row("depthwise_conv2d", "0", "channels(x)", false),
+            row("conv1d_causal", "dilation (K - 1)", "1", false)};
 }
 
 }  // namespace kernelwright::reference

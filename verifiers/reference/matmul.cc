@@ -294,7 +294,8 @@ std::vector<Op> matmul_ops() {
                .params = {flag("transpose_a"), flag("transpose_b")},
                .shapes = matmul_shape,
                .compute = matmul,
-               .flops = matmul_flops},
+               .flops = matmul_flops,
+               .matrix = true},
             Op{.name = "linear",
                .operands = {{"x"}, {"weight"}, {"bias", true}},
                .results = {{"y"}},
@@ -304,7 +305,8 @@ std::vector<Op> matmul_ops() {
                            .choices = {"none", "relu", "gelu", "silu"}}},
                .shapes = linear_shape,
                .compute = linear,
-               .flops = linear_flops},
+               .flops = linear_flops,
+               .matrix = true},
             Op{.name = "matmul_scaled",
                .operands = {{"a"}, {"b"}, {"scale_a"}, {"scale_b"}},
                .results = {{"c", ResultKind::floating}},
@@ -312,7 +314,8 @@ std::vector<Op> matmul_ops() {
                           flag("transpose_b")},
                .shapes = scaled_shape,
                .compute = matmul_scaled,
-               .flops = scaled_flops}};
+               .flops = scaled_flops,
+               .matrix = true}};
 }
 
 }  // namespace kernelwright::reference

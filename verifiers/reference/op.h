@@ -100,8 +100,10 @@ struct Op {
     std::vector<Param> params = {};
     ShapeRule shapes = nullptr;
     ComputeRule compute = nullptr;
-    FlopRule flops = nullptr;
+    FlopRule flops = nullptr;  // nothing: pure movement
     bool variadic = false;
+    bool matrix = false;       // the operations are products of matrices
+    bool reads_table = false;  // of the first operand only what the result holds need be read
 };
 
 // The families' rows.

@@ -9,14 +9,12 @@
 #include "harness/core/json.h"
 #include "harness/core/result.h"
 #include "harness/core/tensor.h"
+#include "harness/core/work.h"
 
 namespace kernelwright {
 
 // What an op's output must look like, from its inputs alone.
-struct OutputSpec {
-    DType dtype = DType::f32;
-    Shape shape;
-};
+using OutputSpec = OperandShape;
 
 // One expected output. `tolerance[i]` bounds |got - value[i]| for a right kernel in the task's precision
 // under any legal order of operations (see docs/tolerances.md); 0 asks for the value that `value[i]` rounds
@@ -82,13 +80,10 @@ Result<Json> effective_params(const std::string& op, const Json& params,
 // How many outputs the op has, optional ones included, by name in order.
 std::vector<std::string> result_names(const std::string& op);
 
-// Work of one evaluation for the roofline: floating-point operations (an fma is two) and the bytes that must
-// move.
-struct OpWork {
-    double flops = 0;
-    double bytes = 0;
-};
-OpWork reference_work(const std::string& op, const Json& params, const std::vector<OutputSpec>& inputs,
-                      const std::vector<OutputSpec>& outputs);
+// The work of one evaluation: the one table behind rooflines and the question whether a reference can be
+// afforded. Every tensor moves once, save that of a table (gather, embedding) no more is read than is asked
+// for. Without an op, or for a call that is not sound, only the bytes are known.
+Work reference_work(const std::string& op, const Json& params, const std::vector<OutputSpec>& inputs,
+                    const std::vector<std::string>& operands, const std::vector<OutputSpec>& outputs);
 
 }  // namespace kernelwright

@@ -519,19 +519,35 @@ Result<Json> effective_params(const std::string& op, const Json& params,
     return out;
 }
 
-OpWork reference_work(const std::string& op, const Json& params, const std::vector<OutputSpec>& inputs,
-                      const std::vector<OutputSpec>& outputs) {
-    OpWork work;
-    for (const OutputSpec& spec : inputs) {
-        work.bytes += static_cast<double>(storage_bytes(spec.dtype, element_count(spec.shape)));
-    }
-    for (const OutputSpec& spec : outputs) {
-        work.bytes += static_cast<double>(storage_bytes(spec.dtype, element_count(spec.shape)));
-    }
+Work reference_work(const std::string& op, const Json& params, const std::vector<OutputSpec>& inputs,
+                    const std::vector<std::string>& operands, const std::vector<OutputSpec>& outputs) {
+    const auto bytes = [](const OutputSpec& spec) {
+        return static_cast<double>(storage_bytes(spec.dtype, element_count(spec.shape)));
+    };
+    Work work;
+    for (const OutputSpec& spec : inputs) work.read_bytes += bytes(spec);
+    for (const OutputSpec& spec : outputs) work.written_bytes += bytes(spec);
+    if (!inputs.empty()) work.dtype = inputs[0].dtype;
+    if (op.empty() || outputs.empty()) return work;
     std::vector<DType> dtypes;
-    for (const OutputSpec& spec : outputs) dtypes.push_back(spec.dtype);
-    const auto prepared = prepare(op, params, inputs, {}, dtypes, {});
-    if (prepared && prepared->op->flops != nullptr) work.flops = prepared->op->flops(prepared->call, outputs);
+    DeclaredShapes declared;
+    for (const OutputSpec& spec : outputs) {
+        dtypes.push_back(spec.dtype);
+        declared.push_back(spec.shape);
+    }
+    const auto prepared = prepare(op, params, inputs, operands, dtypes, declared);
+    if (!prepared) return work;
+    const Op& known = *prepared->op;
+    // The rules for the operations look into shapes that a call that is not sound does not have.
+    const auto shapes = known.shapes(prepared->call);
+    if (!shapes || !check_results(prepared->call, known, *shapes)) return work;
+    if (known.flops != nullptr) work.flops = known.flops(prepared->call, outputs);
+    work.matrix = known.matrix;
+    if (known.reads_table && prepared->call.has(0)) {
+        const OutputSpec& table = *prepared->call.specs[0];
+        const auto taken = static_cast<double>(storage_bytes(table.dtype, element_count(outputs[0].shape)));
+        work.read_bytes -= std::max(0.0, bytes(table) - taken);
+    }
     return work;
 }
 

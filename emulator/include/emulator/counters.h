@@ -20,10 +20,15 @@ struct LineCounters {
     std::uint64_t global_requests = 0;
     std::uint64_t ideal_global_sectors =
         0;  // bytes asked for by active lanes, without duplicates, / 32 rounded up
+    // the part of the three above that stores have
+    std::uint64_t global_store_sectors = 0, global_store_requests = 0, ideal_global_store_sectors = 0;
+    std::uint64_t global_atomic_operations = 0;  // as in Counters
+    std::uint64_t local_requests = 0;
     std::uint64_t shared_wavefronts = 0;
     std::uint64_t shared_requests = 0;
     std::uint64_t shared_conflicts = 0;  // wavefronts beyond the ideal
     std::uint64_t divergent_branches = 0;
+    std::uint64_t inst_fma = 0, inst_xu = 0, inst_fp64 = 0;  // fma: f32 and half arithmetic
 };
 
 struct Counters {
@@ -61,6 +66,12 @@ struct Counters {
     std::uint64_t global_load_requests = 0, global_load_sectors = 0, global_load_bytes = 0;
     std::uint64_t global_store_requests = 0, global_store_sectors = 0, global_store_bytes = 0;
     std::uint64_t global_atomic_requests = 0, global_atomic_sectors = 0;
+    // Read-modify-writes that global memory has to do, one after the other where they want one address. Each
+    // active lane is one, save that the lanes of an integer operation on a single address are one together:
+    // ptxas combines them in the warp.
+    std::uint64_t global_atomic_operations = 0;
+    std::uint64_t hottest_atomic_operations = 0;  // on the address that has most of them
+    std::uint64_t hottest_atomic_blocks = 0;      // blocks that want this address
     std::uint64_t ideal_global_load_sectors = 0, ideal_global_store_sectors = 0;
     std::uint64_t unique_load_sectors =
         0;  // distinct sectors of global memory that the launch read: the compulsory traffic
@@ -72,7 +83,8 @@ struct Counters {
     // shared memory: 32 banks of 4 bytes; a wavefront is one pass
     std::uint64_t shared_load_requests = 0, shared_load_wavefronts = 0, shared_load_conflicts = 0;
     std::uint64_t shared_store_requests = 0, shared_store_wavefronts = 0, shared_store_conflicts = 0;
-    std::uint64_t shared_atomic_requests = 0;
+    // An atomic's wavefronts: the lanes of the fullest bank, since lanes on one word wait for each other.
+    std::uint64_t shared_atomic_requests = 0, shared_atomic_wavefronts = 0;
     std::uint64_t shared_bytes = 0;  // bytes asked for by active lanes
 
     std::uint64_t barriers = 0;  // warp-level arrivals at block barriers

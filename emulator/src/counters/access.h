@@ -157,6 +157,52 @@ static inline void count_shared(Warp& w, const Instr& in, Mask exec, const std::
     }
 }
 
+// The operations that memory must do one after the other for the addresses of a global atomic. `combines`:
+// the lanes of one address are combined before they leave the warp.
+static inline void count_atomic(Warp& w, const Instr& in, Mask exec, const std::uint64_t* address,
+                                bool combines) {
+    // Beyond so many addresses none is contended enough to matter; their record must stay small.
+    constexpr std::size_t most_addresses = std::size_t{1} << 20;
+    auto& known = w.launch->atomic_addresses;
+    const std::uint64_t block = w.block->linear;
+    std::uint64_t sorted[kLanes];
+    int n = 0;
+    for (Mask m = exec; m; m &= m - 1) sorted[n++] = address[std::countr_zero(m)];
+    std::sort(sorted, sorted + n);
+    for (int i = 0, next = 0; i < n; i = next) {
+        while (next < n && sorted[next] == sorted[i]) ++next;
+        const bool single = i == 0 && next == n;
+        const std::uint64_t operations = combines && single ? 1 : static_cast<std::uint64_t>(next - i);
+        w.launch->accesses[in.id].operations += operations;
+        auto at = known.find(sorted[i]);
+        if (at == known.end()) {
+            if (known.size() >= most_addresses) continue;
+            at = known.emplace(sorted[i], exec::AtomicAddress{}).first;
+        }
+        exec::AtomicAddress& record = at->second;
+        record.operations += operations;
+        if (record.last_block != block) {
+            record.last_block = block;
+            ++record.blocks;
+        }
+    }
+}
+
+// Lanes of a shared atomic that fall into one bank are served one after the other, on the same word too.
+static inline void count_shared_atomic(Warp& w, const Instr& in, Mask exec, const std::uint64_t* address,
+                                       std::uint32_t bytes) {
+    exec::AccessCounters& c = w.launch->accesses[in.id];
+    c.shared_requests += 1;
+    c.shared_bytes += std::uint64_t{static_cast<std::uint32_t>(std::popcount(exec))} * bytes;
+    std::uint32_t lanes[32] = {}, worst = 0;
+    for (Mask m = exec; m; m &= m - 1) {
+        const std::uint64_t bank = (address[std::countr_zero(m)] >> 2) & 31;
+        worst = std::max(worst, ++lanes[bank]);
+    }
+    c.wavefronts += worst;
+    c.conflicts += worst > 0 ? worst - 1 : 0;
+}
+
 // Local memory is interleaved: word k of 32 lanes lies in 128 consecutive bytes.
 static inline void count_local(Warp& w, const Instr& in, Mask exec, const std::uint64_t* address,
                                std::uint32_t bytes, bool store) {

@@ -155,7 +155,9 @@ void collect(const exec::Launch& launch, Counters& c) {
                 case Access::atomic:
                     c.global_atomic_requests += a.requests;
                     c.global_atomic_sectors += a.sectors;
+                    c.global_atomic_operations += a.operations;
                     c.shared_atomic_requests += a.shared_requests;
+                    c.shared_atomic_wavefronts += a.wavefronts;
                     break;
                 case Access::none:
                     break;
@@ -173,7 +175,22 @@ void collect(const exec::Launch& launch, Counters& c) {
         line.shared_requests += a.shared_requests;
         line.shared_conflicts += a.conflicts;
         line.divergent_branches += a.divergent;
+        line.global_atomic_operations += a.operations;
+        line.local_requests += a.local_requests;
+        if (text && access_of(*text) == Access::store) {
+            line.global_store_sectors += a.sectors;
+            line.global_store_requests += a.requests;
+            line.ideal_global_store_sectors += a.ideal;
+        }
+        if (in.pipe == Pipe::fma || in.pipe == Pipe::fp16) line.inst_fma += e.warp;
+        if (in.pipe == Pipe::xu) line.inst_xu += e.warp;
+        if (in.pipe == Pipe::fp64) line.inst_fp64 += e.warp;
     }
+    for (const auto& [address, record] : launch.atomic_addresses)
+        if (record.operations > c.hottest_atomic_operations) {
+            c.hottest_atomic_operations = record.operations;
+            c.hottest_atomic_blocks = record.blocks;
+        }
     for (const auto& buffer : launch.memory->buffers) {
         c.unique_load_sectors += count_bits(buffer->sectors_read);
         c.unique_store_sectors += count_bits(buffer->sectors_written);

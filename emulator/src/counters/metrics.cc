@@ -42,6 +42,7 @@ constexpr std::uint64_t Counters::*kSums[] = {&Counters::warp_instructions,
                                               &Counters::global_store_bytes,
                                               &Counters::global_atomic_requests,
                                               &Counters::global_atomic_sectors,
+                                              &Counters::global_atomic_operations,
                                               &Counters::ideal_global_load_sectors,
                                               &Counters::ideal_global_store_sectors,
                                               &Counters::unique_load_sectors,
@@ -58,18 +59,33 @@ constexpr std::uint64_t Counters::*kSums[] = {&Counters::warp_instructions,
                                               &Counters::shared_store_wavefronts,
                                               &Counters::shared_store_conflicts,
                                               &Counters::shared_atomic_requests,
+                                              &Counters::shared_atomic_wavefronts,
                                               &Counters::shared_bytes,
                                               &Counters::barriers,
                                               &Counters::shuffles,
                                               &Counters::votes,
                                               &Counters::cp_async_requests,
                                               &Counters::cp_async_bytes};
-constexpr std::uint64_t Counters::*kMaxima[] = {&Counters::max_warp_instructions_of_one_warp,
-                                                &Counters::max_global_loads_of_one_warp};
-constexpr std::uint64_t LineCounters::*kLineSums[] = {
-    &LineCounters::warp_instructions, &LineCounters::thread_instructions,  &LineCounters::global_sectors,
-    &LineCounters::global_requests,   &LineCounters::ideal_global_sectors, &LineCounters::shared_wavefronts,
-    &LineCounters::shared_requests,   &LineCounters::shared_conflicts,     &LineCounters::divergent_branches};
+constexpr std::uint64_t Counters::*kMaxima[] = {
+    &Counters::max_warp_instructions_of_one_warp, &Counters::max_global_loads_of_one_warp,
+    &Counters::hottest_atomic_operations, &Counters::hottest_atomic_blocks};
+constexpr std::uint64_t LineCounters::*kLineSums[] = {&LineCounters::warp_instructions,
+                                                      &LineCounters::thread_instructions,
+                                                      &LineCounters::global_sectors,
+                                                      &LineCounters::global_requests,
+                                                      &LineCounters::ideal_global_sectors,
+                                                      &LineCounters::shared_wavefronts,
+                                                      &LineCounters::shared_requests,
+                                                      &LineCounters::shared_conflicts,
+                                                      &LineCounters::divergent_branches,
+                                                      &LineCounters::global_store_sectors,
+                                                      &LineCounters::global_store_requests,
+                                                      &LineCounters::ideal_global_store_sectors,
+                                                      &LineCounters::global_atomic_operations,
+                                                      &LineCounters::local_requests,
+                                                      &LineCounters::inst_fma,
+                                                      &LineCounters::inst_xu,
+                                                      &LineCounters::inst_fp64};
 
 double ratio(std::uint64_t a, std::uint64_t b) {
     return b ? static_cast<double>(a) / static_cast<double>(b) : 0.0;

@@ -104,11 +104,15 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, bool shared)
         shape.low = shape.high = address[first];
         shape.equal = true;
         for_lanes(exec, [&](int i) { shape.equal &= address[i] == address[first]; });
-        if (shared)
-            counters::count_shared(w, in, exec, address, bytes, shape, true);
-        else
+        if (shared) {
+            counters::count_shared_atomic(w, in, exec, address, bytes);
+        } else {
             counters::count_global(w, in, exec, address, bytes, shape, launch.memory->at(address[first]),
                                    true);
+            // add, min, max, and, or, xor of integers
+            const bool combines = in.sub <= 5 && (in.sub >= 3 || in.sub2 <= 3);
+            counters::count_atomic(w, in, exec, address, combines);
+        }
     }
     if (launch.check_races) {
         if (shared) {

@@ -174,6 +174,11 @@ struct AccessCounters {
     std::uint64_t wavefronts = 0, conflicts = 0;                    // shared
     std::uint64_t shared_requests = 0, local_requests = 0, local_sectors = 0, shared_bytes = 0;
     std::uint64_t divergent = 0, flops = 0, constants = 0;
+    std::uint64_t operations = 0;  // of global atomics
+};
+
+struct AtomicAddress {
+    std::uint64_t operations = 0, blocks = 0, last_block = ~std::uint64_t{0};
 };
 
 struct SyncLocation {  // what sync-relevant writes released, by block
@@ -229,6 +234,7 @@ struct Launch {
     std::uint64_t max_warp_instructions = 0, max_global_loads = 0;
     std::uint64_t barrier_arrivals = 0;
     std::uint64_t async_requests = 0, async_bytes = 0;
+    std::unordered_map<std::uint64_t, AtomicAddress> atomic_addresses;  // global ones
 
     std::uint32_t race_serial = 0;
     std::uint64_t shadow_pages = 0;  // that may still be made

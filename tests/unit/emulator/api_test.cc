@@ -323,6 +323,41 @@ TEST(Api, SectorsAndBankConflicts) {
     }
 }
 
+// Operations on one address follow each other: the lanes of a float one by one, those of an integer as one.
+TEST(Api, AtomicsOnOneAddress) {
+    struct Row {
+        const char* type;
+        int stride;
+        std::uint64_t operations, hottest, wavefronts;
+    };
+    for (const Row& row : {Row{"f32", 0, 64, 64, 64}, Row{"u32", 0, 2, 2, 64}, Row{"u32", 4, 64, 2, 2},
+                           Row{"f32", 4, 64, 2, 2}, Row{"f32", 64, 64, 2, 32}, Row{"u32", 128, 64, 2, 64}}) {
+        const std::string type = row.type, reg = type == "f32" ? "%f1" : "%r5";
+        const std::string text =
+            ".version 9.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 x)\n{\n"
+            ".reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .f32 %f<4>; .shared .align 16 .b8 s[4096];\n"
+            "ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; mov.u32 %r5, 0; mov.f32 %f1, 0f00000000;\n"
+            "mul.lo.u32 %r2, %r1, " +
+            std::to_string(row.stride) +
+            "; cvt.u64.u32 %rd2, %r2; add.s64 %rd1, %rd1, %rd2;\nmov.u32 %r3, s; add.u32 %r3, %r3, %r2;\n"
+            "st.shared.u32 [%r3], %r5; bar.sync 0;\nred.global.add." +
+            type + " [%rd1], " + reg + ";\nred.shared.add." + type + " [%r3], " + reg + ";\nret;\n}\n";
+        Machine m;
+        ASSERT_TRUE(m.load_ptx(text)) << m.error;
+        m.options.check_races = false;
+        const auto x = m.input("x", std::vector<float>(1024, 0.f), BufferKind::inout);
+        const Outcome o = m.run("k", {2}, {32}, 0, x);
+        EXPECT_TRUE(o.clean()) << describe(o);
+        SCOPED_TRACE(type + " " + std::to_string(row.stride));
+        EXPECT_EQ(o.counters.global_atomic_requests, 2u);
+        EXPECT_EQ(o.counters.global_atomic_operations, row.operations);
+        EXPECT_EQ(o.counters.hottest_atomic_operations, row.hottest);
+        EXPECT_EQ(o.counters.hottest_atomic_blocks, 2u);
+        EXPECT_EQ(o.counters.shared_atomic_requests, 2u);
+        EXPECT_EQ(o.counters.shared_atomic_wavefronts, row.wavefronts);
+    }
+}
+
 TEST(Api, DamagedTextNeverCrashes) {
     const std::string text = kCopy;
     std::uint64_t state = 1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "harness/profile/model.h"
@@ -19,8 +20,8 @@ struct Described {
     double special = 0;                 // xu per load
     double shared = 0;                  // shared loads per warp
     double conflicts = 1;               // wavefronts of a shared load
-    double atomics = 0;                 // per warp, each to one sector
-    double atomic_targets = 1;          // distinct sectors of all of them
+    double atomics = 0;                 // per warp, of 32 lanes each
+    double atomic_targets = 1;          // distinct addresses of all of them
     double barriers = 0, shuffles = 0;  // per warp
     int registers = 32;
     std::uint32_t shared_bytes = 0;
@@ -57,6 +58,9 @@ inline ExecutedKernel execute(const Described& d) {
     c.shared_load_wavefronts = n(d.shared * d.conflicts);
     c.shared_load_conflicts = n(d.shared * (d.conflicts - 1));
     c.global_atomic_requests = c.global_atomic_sectors = n(d.atomics);
+    c.global_atomic_operations = 32 * c.global_atomic_requests;
+    c.hottest_atomic_operations =
+        static_cast<std::uint64_t>(std::ceil(double(c.global_atomic_operations) / d.atomic_targets));
     if (d.atomics > 0) c.unique_store_sectors += static_cast<std::uint64_t>(d.atomic_targets);
     c.barriers = n(d.barriers);
     c.shuffles = n(d.shuffles);

@@ -195,11 +195,26 @@ TEST_P(OnEveryDevice, APartWaveCosts) {
 TEST(Model, MoreOfAnyWorkIsNeverFaster) {
     const ExecutedKernel base = execute({});
     using C = emulator::Counters;
-    for (auto member : {&C::warp_instructions, &C::inst_fma, &C::inst_alu, &C::inst_xu, &C::inst_fp64,
-                        &C::inst_lsu, &C::tensor_flops, &C::global_load_sectors, &C::global_store_sectors,
-                        &C::global_atomic_requests, &C::local_load_requests, &C::local_load_sectors,
-                        &C::shared_load_wavefronts, &C::shared_store_wavefronts, &C::shuffles, &C::barriers,
-                        &C::max_warp_instructions_of_one_warp, &C::max_global_loads_of_one_warp}) {
+    for (auto member : {&C::warp_instructions,
+                        &C::inst_fma,
+                        &C::inst_alu,
+                        &C::inst_xu,
+                        &C::inst_fp64,
+                        &C::inst_lsu,
+                        &C::tensor_flops,
+                        &C::global_load_sectors,
+                        &C::global_store_sectors,
+                        &C::global_atomic_requests,
+                        &C::local_load_requests,
+                        &C::local_load_sectors,
+                        &C::shared_load_wavefronts,
+                        &C::shared_store_wavefronts,
+                        &C::hottest_atomic_operations,
+                        &C::shared_atomic_wavefronts,
+                        &C::shuffles,
+                        &C::barriers,
+                        &C::max_warp_instructions_of_one_warp,
+                        &C::max_global_loads_of_one_warp}) {
         double before = us(base);
         for (double factor : {2.0, 10.0, 1000.0}) {
             ExecutedKernel more = base;
@@ -279,8 +294,11 @@ TEST(Scale, EverySumGrowsAndTheLongestWarpStays) {
         std::size_t(reinterpret_cast<char*>(&counted.lines) - reinterpret_cast<char*>(&counted));
     auto* numbers = reinterpret_cast<std::uint64_t*>(&counted);
     for (std::size_t i = 0; i < bytes / 8; ++i) numbers[i] = 10;
-    counted.lines[{"a.cu", 3}] = {10, 10, 10, 10, 10, 10, 10, 10, 10};
+    auto& counted_line = counted.lines[{"a.cu", 3}];
+    numbers = reinterpret_cast<std::uint64_t*>(&counted_line);
+    for (std::size_t i = 0; i < sizeof(counted_line) / 8; ++i) numbers[i] = 10;
     emulator::Counters scaled = scale_to_grid(counted, 4, 12);
+    EXPECT_EQ(scaled.hottest_atomic_operations, 30u) << "ten of the counted blocks want the address";
     EXPECT_EQ(scaled.max_warp_instructions_of_one_warp, 10u);
     EXPECT_EQ(scaled.max_global_loads_of_one_warp, 10u);
     EXPECT_EQ(scaled.blocks_launched, 12u);
@@ -293,13 +311,22 @@ TEST(Scale, EverySumGrowsAndTheLongestWarpStays) {
     for (std::size_t i = 0; i < sizeof(line) / 8; ++i) EXPECT_EQ(numbers[i], 30u) << "line counter " << i;
 }
 
+TEST(Scale, AnAddressThatOneBlockWantsIsItsOwn) {
+    emulator::Counters counted;
+    counted.hottest_atomic_operations = 7;
+    counted.hottest_atomic_blocks = 1;
+    EXPECT_EQ(scale_to_grid(counted, 4, 100).hottest_atomic_operations, 7u);
+    counted.hottest_atomic_blocks = 2;
+    EXPECT_EQ(scale_to_grid(counted, 4, 100).hottest_atomic_operations, 175u);
+}
+
 TEST(Scale, DistinctSectorsStayWithinTheBuffers) {
     emulator::Counters counted;
     counted.unique_load_sectors = 100;
     counted.unique_store_sectors = 10;
     EXPECT_EQ(scale_to_grid(counted, 1, 100).unique_load_sectors, 10000u);
     EXPECT_EQ(scale_to_grid(counted, 1, 100, {32 * 500}).unique_load_sectors, 500u);
-    EXPECT_EQ(scale_to_grid(counted, 1, 100, {32 * 500}).unique_store_sectors, 500u);
+    EXPECT_EQ(scale_to_grid(counted, 1, 100, {0, 32 * 500}).unique_store_sectors, 500u);
     EXPECT_EQ(scale_to_grid(counted, 1, 100, {32}).unique_load_sectors, 100u);
     EXPECT_EQ(scale_to_grid(counted, 1, 100, {32 * 500, 32 * 20}).unique_store_sectors, 20u);
     EXPECT_EQ(scale_to_grid(counted, 20, 100).unique_store_sectors, 10u) << "twenty blocks share ten sectors";
@@ -318,57 +345,24 @@ TEST(Scale, ScalingAnEvenKernelGivesTheWhole) {
     EXPECT_NEAR(us(part), us(whole), 1e-6 * us(whole));
 }
 
-TEST(Roofline, WorkOfTheOps) {
-    const Json none = Json::object();
-    Work w =
-        compulsory_work("softmax", {{"axis", 1}}, {{DType::f32, {4096, 4096}}}, {{DType::f32, {4096, 4096}}});
-    EXPECT_EQ(w.read_bytes, 4.0 * 4096 * 4096);
-    EXPECT_EQ(w.written_bytes, 4.0 * 4096 * 4096);
-    EXPECT_FALSE(w.matrix);
-    w = compulsory_work("matmul", none, {{DType::f16, {512, 256}}, {DType::f16, {256, 128}}},
-                        {{DType::f16, {512, 128}}});
-    EXPECT_EQ(w.flops, 2.0 * 512 * 256 * 128);
-    EXPECT_TRUE(w.matrix);
-    w = compulsory_work("matmul", {{"transpose_a", true}},
-                        {{DType::f16, {256, 512}}, {DType::f16, {256, 128}}}, {{DType::f16, {512, 128}}});
-    EXPECT_EQ(w.flops, 2.0 * 512 * 256 * 128);
-    w = compulsory_work("conv2d", none, {{DType::f32, {2, 8, 16, 16}}, {DType::f32, {32, 8, 3, 3}}},
-                        {{DType::f32, {2, 32, 14, 14}}});
-    EXPECT_EQ(w.flops, 2.0 * 2 * 32 * 14 * 14 * 8 * 9);
-    const OperandShape head{DType::f16, {2, 4, 64, 32}};
-    w = compulsory_work("attention", {{"causal", false}}, {head, head, head}, {head});
-    EXPECT_EQ(w.flops, 4.0 * 2 * 4 * 64 * 64 * 32);
-    w = compulsory_work("attention", {{"causal", true}}, {head, head, head}, {head});
-    EXPECT_EQ(w.flops, 2.0 * 2 * 4 * 64 * 64 * 32);
-    w = compulsory_work("embedding", none, {{DType::f32, {50000, 64}}, {DType::i64, {10}}},
-                        {{DType::f32, {10, 64}}});
-    EXPECT_EQ(w.read_bytes, 10 * 64 * 4 + 10 * 8);
-    w = compulsory_work("kmeans_assign", none, {{DType::f32, {1000, 16}}, {DType::f32, {8, 16}}},
-                        {{DType::i32, {1000}}, {DType::f32, {1000}}});
-    EXPECT_EQ(w.flops, 2.0 * 1000 * 8 * 16);
-    w = compulsory_work("", none, {{DType::i4, {101}}}, {{DType::f32, {101}}});
-    EXPECT_EQ(w.read_bytes, 51);
-    EXPECT_EQ(w.flops, 0);
-    compulsory_work("matmul", none, {{DType::f32, {}}}, {{DType::f32, {}}});  // too few operands: no crash
-    compulsory_work("attention", none, {{DType::f32, {}}, {DType::f32, {}}, {DType::f32, {}}},
-                    {{DType::f32, {}}});
-}
-
 TEST(Roofline, BoundsByTheNearerRoof) {
     const DeviceFacts& a100 = device("a100");
-    Work w = compulsory_work("softmax", Json::object(), {{DType::f32, {4096, 4096}}},
-                             {{DType::f32, {4096, 4096}}});
+    const double elements = 4096.0 * 4096;
+    Work w{4 * elements, 4 * elements, 5 * elements, false, DType::f32};
     Roofline r = roofline(w, a100);
     EXPECT_EQ(r.bound, "memory");
     EXPECT_NEAR(r.bound_us, 8.0 * 4096 * 4096 / 2039e9 * 1e6, 1e-6);
-    w = compulsory_work("matmul", Json::object(), {{DType::f16, {4096, 4096}}, {DType::f16, {4096, 4096}}},
-                        {{DType::f16, {4096, 4096}}});
+    w = {4 * elements, 2 * elements, 2 * 4096 * elements, true, DType::f16};
     r = roofline(w, a100);
     EXPECT_EQ(r.bound, "compute");
     EXPECT_EQ(r.peak, "tensor f16");
     EXPECT_NEAR(r.bound_us, 2 * 4096.0 * 4096 * 4096 / 311.87e12 * 1e6, 0.5);
     w.dtype = DType::f32;
     EXPECT_EQ(roofline(w, a100).peak, "fp32");
+    // No tensor cores for the type itself, but its values are f16 values.
+    w.dtype = DType::e4m3;
+    EXPECT_EQ(roofline(w, a100).peak, "tensor f16");
+    EXPECT_EQ(roofline(w, device("h100")).peak, "tensor e4m3");
     auto back = roofline_from_json(Json::parse(to_json(r).dump()));
     ASSERT_TRUE(back.ok());
     EXPECT_EQ(*back, r);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
 #include <set>
 
 #include "emulator/emulator.h"
@@ -116,6 +117,8 @@ class Family {
 struct Rung {
     ExecutedKernel kernel;
     double least;
+    // Instead of `least` where L1 takes loads as fast as shared memory does.
+    std::optional<double> least_with_fast_l1 = std::nullopt;
 };
 
 void expect_ladder(const std::vector<Rung>& ladder) {
@@ -126,7 +129,9 @@ void expect_ladder(const std::vector<Rung>& ladder) {
             const KernelEstimate e = estimate_kernel(rung.kernel, facts);
             text += " " + rung.kernel.name + " " + std::to_string(e.us) + " us (" + e.bound + ")";
             if (before > 0) {
-                EXPECT_GE(before / e.us, rung.least) << text;
+                const bool fast_l1 = facts.l1_requests_per_clock > 0.9;
+                EXPECT_GE(before / e.us, fast_l1 ? rung.least_with_fast_l1.value_or(rung.least) : rung.least)
+                    << text;
             }
             before = e.us;
         }
@@ -148,7 +153,8 @@ TEST(RealKernels, Softmax) {
     ProfileInput input;
     input.task = "softmax_rows";
     input.kernels = {thread};
-    input.work = compulsory_work("softmax", {}, {{DType::f32, {4096, 4096}}}, {{DType::f32, {4096, 4096}}});
+    const double elements = 4096.0 * 4096;
+    input.work = Work{4 * elements, 4 * elements, 5 * elements, false, DType::f32};
     const Profile profile = make_profile(input, *devices().find("a100"));
     std::set<std::string> first;
     for (std::size_t i = 0; i < profile.findings.size() && i < 3; ++i) first.insert(profile.findings[i].id);
@@ -182,9 +188,11 @@ TEST(RealKernels, Sgemm) {
     const std::uint32_t n = 2048;
     Family family("sgemm.cu", {n * n, n * n, n * n}, {static_cast<std::int32_t>(n)});
     if (family.missing()) GTEST_SKIP() << "no NVRTC";
+    // Tiles without a patch in registers take as many loads as before, from shared memory instead of L1:
+    // where both are as fast, that is a tie.
     expect_ladder({{family.run("lanes_down_rows", {n / 32, n / 32, 1}, {32, 32, 1}, 1), 1},
                    {family.run("lanes_along_columns", {n / 32, n / 32, 1}, {32, 32, 1}, 1), 2},
-                   {family.run("shared_tiles", {n / 32, n / 32, 1}, {32, 32, 1}, 1), 1.05},
+                   {family.run("shared_tiles", {n / 32, n / 32, 1}, {32, 32, 1}, 1), 1.05, 0.97},
                    {family.run("eight_outputs", {n / 64, n / 64, 1}, {512, 1, 1}, 1), 1.3},
                    {family.run("patches_scalar", {n / 128, n / 128, 1}, {256, 1, 1}, 1), 1.05},
                    {family.run("patches_wide", {n / 128, n / 128, 1}, {256, 1, 1}, 1), 1.0}});

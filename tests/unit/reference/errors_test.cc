@@ -80,13 +80,6 @@ TEST(Errors, DefaultsAreWhatTheyAreCalled) {
     EXPECT_EQ(operand_names("concat").back(), "...");
 }
 
-TEST(Errors, WorkOfAProduct) {
-    const auto work = reference_work("matmul", {}, {{DType::f16, {128, 64}}, {DType::f16, {64, 32}}},
-                                     {{DType::f32, {128, 32}}});
-    EXPECT_EQ(work.flops, 2.0 * 128 * 64 * 32);
-    EXPECT_EQ(work.bytes, 2.0 * (128 * 64 + 64 * 32) + 4.0 * 128 * 32);
-}
-
 // Random calls of every op: whatever comes, there is an answer or an error.
 TEST(Errors, RandomCallsDoNotCrash) {
     const RandomStream random(1, "calls");

@@ -229,7 +229,8 @@ SkillTask softmax_task(std::int64_t m, std::int64_t n) {
     task.symbols = {{"M", m}, {"N", n}};
     task.inputs = {{DType::f32, {m, n}}};
     task.outputs = {{DType::f32, {m, n}}};
-    task.work = compulsory_work(task.op, task.params, task.inputs, task.outputs);
+    const double elements = double(m) * double(n);
+    task.work = Work{4 * elements, 4 * elements, 5 * elements, false, DType::f32};
     return task;
 }
 
