@@ -4,14 +4,17 @@ return skill{
   origin = { kind = "hand" },
   causes = { "divergence" },
   pre = {
-    { "branches_split", function(c) return (c.view.divergent_share or 0) >= 0.05 end },
+    { "branches_split", function(c)
+        return (c.counters["smsp__sass_branch_targets_threads_divergent.sum"] or 0) > 0
+      end },
     { "lanes_idle", function(c) return (c.view.active_lanes or 32) < 28 end },
+    { "worth_it", function(c) return (c.findings["divergence"] or 1) >= 1.05 end },
   },
   advice = function(c)
-    return ("%.0f %% of the branches split their warp%s and %.1f of 32 lanes work on average. Make the condition depend on "
+    return ("%d branches split their warp%s and %.1f of 32 lanes work on average. Make the condition depend on "
       .. "the warp or block (threadIdx.x / 32, blockIdx), handle the ragged end after the main loop instead of testing "
       .. "in it, turn short branches into selects, and sort work so that neighbouring threads take the same way."):format(
-      100 * c.view.divergent_share, c.where["divergence"] and " (" .. c.where["divergence"] .. ")" or "",
+      c.counters["smsp__sass_branch_targets_threads_divergent.sum"], c.where["divergence"] and " (" .. c.where["divergence"] .. ")" or "",
       c.view.active_lanes)
   end,
   expect = {

@@ -1,3 +1,4 @@
+local bytes = { f64 = 8, i64 = 8, f32 = 4, tf32 = 4, i32 = 4, f16 = 2, bf16 = 2, i16 = 2 }
 return skill{
   id = "plan.contiguous-lanes", version = 1, phase = "draft",
   intent = "Choose the mapping of threads before anything else",
@@ -16,7 +17,7 @@ return skill{
     local shape = c.task.inputs[1].shape
     return ("Let threadIdx.x run along the last axis (%d elements, contiguous) and give each of the %d rows to a warp or a "
       .. "block; a thread for each row would read %d bytes apart from its neighbour."):format(
-      shape[#shape], math.floor(c.task.inputs[1].elements / shape[#shape]), 4 * shape[#shape])
+      shape[#shape], math.floor(c.task.inputs[1].elements / shape[#shape]), (bytes[c.task.inputs[1].dtype] or 1) * shape[#shape])
   end,
   expect = {
     { "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", "down" },
