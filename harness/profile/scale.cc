@@ -106,6 +106,10 @@ emulator::Counters scale_to_grid(const emulator::Counters& counted, std::uint64_
     for (auto& [place, line] : scaled.lines)
         for (auto member : line_sums) line.*member = scale(line.*member);
     scaled.blocks_launched = total_blocks;
+    // Each sum is rounded by itself; no warp has more than its 32 lanes for that.
+    scaled.thread_instructions = std::min(scaled.thread_instructions, 32 * scaled.warp_instructions);
+    scaled.thread_instructions_pred_on =
+        std::min(scaled.thread_instructions_pred_on, scaled.thread_instructions);
     // An address that several of the counted blocks want is wanted by the others too; one that a single block
     // wants is its own.
     if (counted.hottest_atomic_blocks > 1) {

@@ -67,7 +67,10 @@ class Bench : public ::testing::Test {
     // in for the page's tune shape. Nothing without NVRTC.
     static std::optional<Executed> execute(const std::string& name, const std::string& file,
                                            const std::optional<SymbolValues>& shape = std::nullopt) {
-        const auto task = load_task(source_folder / "tasks" / (name + ".md"));
+        // Some right kernels belong to pages that are test cases themselves.
+        const fs::path shipped = source_folder / "tasks" / (name + ".md");
+        const auto task =
+            load_task(fs::exists(shipped) ? shipped : cases_folder / "verdict/tasks" / (name + ".md"));
         const auto source = read_file(cases_folder / file);
         if (!task || !source) {
             ADD_FAILURE() << name << ", " << file << " cannot be read";

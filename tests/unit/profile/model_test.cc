@@ -311,6 +311,19 @@ TEST(Scale, EverySumGrowsAndTheLongestWarpStays) {
     for (std::size_t i = 0; i < sizeof(line) / 8; ++i) EXPECT_EQ(numbers[i], 30u) << "line counter " << i;
 }
 
+TEST(Scale, RoundingGivesNoWarpMoreThanItsLanes) {
+    emulator::Counters counted;
+    counted.warp_instructions = 5;
+    counted.thread_instructions = counted.thread_instructions_pred_on = 160;
+    const emulator::Counters scaled = scale_to_grid(counted, 11, 30);  // 13.6 and 436.4
+    EXPECT_EQ(scaled.warp_instructions, 14u);
+    EXPECT_LE(scaled.thread_instructions, 32 * scaled.warp_instructions);
+    const emulator::Counters other = scale_to_grid(counted, 7, 10);  // 7.14 and 228.6
+    EXPECT_EQ(other.warp_instructions, 7u);
+    EXPECT_EQ(other.thread_instructions, 224u);
+    EXPECT_EQ(other.thread_instructions_pred_on, 224u);
+}
+
 TEST(Scale, AnAddressThatOneBlockWantsIsItsOwn) {
     emulator::Counters counted;
     counted.hottest_atomic_operations = 7;
