@@ -45,7 +45,7 @@ inline std::string quoted(const std::string& text) {
 inline Ran run_program(const std::vector<std::string>& arguments, const std::string& environment = "") {
     const Scratch scratch;
     std::string command =
-        environment + " timeout 240 " + quoted(std::string(KW_BINARY_DIR) + "/bin/kernelwright");
+        environment + " timeout 900 " + quoted(std::string(KW_BINARY_DIR) + "/bin/kernelwright");
     for (const std::string& argument : arguments) command += " " + quoted(argument);
     const auto out = scratch.path() / "out";
     const auto err = scratch.path() / "err";
