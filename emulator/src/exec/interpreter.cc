@@ -2,7 +2,8 @@
 // frame. The fragment in the deepest frame, then at the lowest instruction, runs until it reaches another
 // one's instruction, where the two merge: so lanes that took different sides of a branch come together again
 // at its end without any analysis of the control flow. A fragment that keeps polling memory lets the others
-// of its warp run, so that lanes of one warp may wait for each other.
+// of its warp run, so that lanes of one warp may wait for each other, and a warp whose fragments all poll in
+// vain gives up the rest of its time slice.
 #include <algorithm>
 
 #include "emulator/src/exec/control.h"
@@ -220,8 +221,11 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
                     return;
                 }
                 if (backward && exec) {
-                    if (several && (f.sync_accesses >= kSpinAccesses || ++loops > kSpinLoops)) {
+                    const bool in_vain = w.polls_in_vain;
+                    w.polls_in_vain = false;
+                    if (several && (in_vain || f.sync_accesses >= kSpinAccesses || ++loops > kSpinLoops)) {
                         f.sync_accesses = kSpinAccesses;
+                        w.gives_way = in_vain;
                         return leave();
                     }
                     if (w.stuck_limit) [[unlikely]] {  // probing for a loop that cannot end
@@ -236,6 +240,11 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
                             w.stuck_steps = 0;
                             w.stuck_hash = hash;
                         }
+                    }
+                    if (in_vain) {
+                        f.sync_accesses = kSpinAccesses;
+                        w.gives_way = true;
+                        return leave();
                     }
                 }
                 break;
@@ -279,6 +288,8 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
                 f.sync_accesses = kSpinAccesses;
                 leave();
                 w.yield_at = executed;
+                // Sleeping between two looks at memory that has not changed: still waiting.
+                w.waits += w.polled_writes == w.block->writes + launch.switches;
                 return;
             default: {
                 f.pc = pc;
@@ -330,6 +341,16 @@ void run_warp(Warp& w, u64 budget) {
         if (!f) return;
         run_fragment(w, *f, limit, end);
         if (w.yield_at != yield_before) return;
+        if (w.gives_way) {
+            w.gives_way = false;
+            const bool others = std::any_of(w.fragments.begin(), w.fragments.end(), [](const Fragment& g) {
+                return g.mask && g.state == Fragment::State::ready && g.sync_accesses < kSpinAccesses;
+            });
+            if (!others) {
+                w.waits += 1;
+                return;
+            }
+        }
     }
 }
 

@@ -26,9 +26,9 @@ u64 pack(const Object& o) {
 }
 
 // The object's offset in shared memory; false after a fault.
-bool locate(Warp& w, const Instr& in, int lane, int source, bool initialised, u64& at) {
-    at = lane_value(w, in.source(source), lane) + static_cast<u64>(in.imm);
-    if (!in.source(source).is_wide()) at = static_cast<u32>(at);
+bool locate_lane(Warp& w, const Instr& in, int lane, bool initialised, u64& at) {
+    at = lane_value(w, in.source(0), lane) + static_cast<u64>(in.imm);
+    if (!in.source(0).is_wide()) at = static_cast<u32>(at);
     if (is_shared_window(at)) at -= kSharedWindow;
     if (at + 8 > w.block->shared_bytes) {
         report_bad_shared(w, in, lane, at, 8, true);
@@ -42,12 +42,23 @@ bool locate(Warp& w, const Instr& in, int lane, int source, bool initialised, u6
         report(w, "uninitialised-read", in, lane, "uses an mbarrier that mbarrier.init never made", true);
         return false;
     }
-    if (w.launch->check_races) {
-        u64 address[kLanes] = {};
-        address[lane] = at;
-        races::shared_access(w, in, Mask{1} << lane, address, 8, races::Kind::atomic);
-    }
     return true;
+}
+// The same for every lane of exec.
+bool locate(Warp& w, const Instr& in, Mask exec, bool initialised, u64* addresses) {
+    bool ok = true;
+    for_lanes(exec, [&](int i) { ok = ok && locate_lane(w, in, i, initialised, addresses[i]); });
+    if (ok && w.launch->check_races) races::shared_access(w, in, exec, addresses, 8, races::Kind::atomic);
+    return ok && !w.launch->stopped;
+}
+// Once for every object that lanes of exec name.
+template <class F>
+void each_object(Mask exec, const u64* addresses, F&& body) {
+    u64 last = ~u64{0};
+    for_lanes(exec, [&](int i) {
+        if (addresses[i] != last) body(static_cast<u32>(addresses[i]));
+        last = addresses[i];
+    });
 }
 Object load(Warp& w, u64 at) {
     u64 bits;
@@ -67,27 +78,30 @@ void finish_phase(Warp& w, u64 at, Object& o) {
 }
 
 void init(Warp& w, const Instr& in, Mask exec) {
+    u64 addresses[kLanes] = {};
+    if (!locate(w, in, exec, false, addresses)) return;
     for_lanes(exec, [&](int i) {
-        u64 at;
-        if (w.launch->stopped || !locate(w, in, i, 0, false, at)) return;
+        const u64 at = addresses[i];
         const u64 n = lane_value(w, in.source(1), i) & kCount;
         store(w, at, {n, n, 0, false});
         set_bits(w.block->shared_written, at, 8);
     });
 }
 void inval(Warp& w, const Instr& in, Mask exec) {
-    for_lanes(exec, [&](int i) {
-        u64 at;
-        if (w.launch->stopped || !locate(w, in, i, 0, true, at)) return;
-        clear_bits(w.block->shared_written, at, 8);
-    });
+    u64 addresses[kLanes] = {};
+    if (!locate(w, in, exec, true, addresses)) return;
+    for_lanes(exec, [&](int i) { clear_bits(w.block->shared_written, addresses[i], 8); });
 }
 // sub: 0 arrive, 1 arrive_drop, 2 expect_tx alone, 3 complete_tx alone; sub2 bit 0: a count or byte operand
 // is given, bit 1: .expect_tx. Sources: address, (operand). The result, when there is one, is the state.
 void arrive(Warp& w, const Instr& in, Mask exec) {
+    u64 addresses[kLanes] = {};
+    if (!locate(w, in, exec, true, addresses)) return;
+    if (in.sub <= 1 && w.launch->check_races)
+        each_object(exec, addresses, [&](u32 at) { races::mbarrier_arrive(w, at); });
     for_lanes(exec, [&](int i) {
-        u64 at;
-        if (w.launch->stopped || !locate(w, in, i, 0, true, at)) return;
+        if (w.launch->stopped) return;
+        const u64 at = addresses[i];
         Object o = load(w, at);
         const u64 state = pack(o);
         const u64 operand = (in.sub2 & 1) ? lane_value(w, in.source(1), i) : 1;
@@ -103,7 +117,6 @@ void arrive(Warp& w, const Instr& in, Mask exec) {
             }
             o.pending -= n;
             if (in.sub == 1) o.expected -= n;
-            if (w.launch->check_races) races::mbarrier_arrive(w, static_cast<u32>(at));
         }
         finish_phase(w, at, o);
         store(w, at, o);
@@ -114,20 +127,17 @@ void arrive(Warp& w, const Instr& in, Mask exec) {
 void test(Warp& w, const Instr& in, Mask exec) {
     Mask done = 0;
     u64 addresses[kLanes] = {};
+    if (!locate(w, in, exec, true, addresses)) return;
     for_lanes(exec, [&](int i) {
-        u64 at;
-        if (w.launch->stopped || !locate(w, in, i, 0, true, at)) return;
-        addresses[i] = at;
-        const Object o = load(w, at);
+        const Object o = load(w, addresses[i]);
         const u64 operand = lane_value(w, in.source(1), i);
         const bool asked = in.sub == 1 ? (operand & 1) != 0 : (operand >> 63) != 0;
-        if (o.odd != asked) {
-            done |= Mask{1} << i;
-            if (w.launch->check_races) races::mbarrier_acquire(w, static_cast<u32>(at));
-        }
+        if (o.odd != asked) done |= Mask{1} << i;
     });
-    if (w.launch->stopped) return;
+    if (done && w.launch->check_races)
+        each_object(done, addresses, [&](u32 at) { races::mbarrier_acquire(w, at); });
     sync_read(w, in, exec, addresses, true);
+    w.polls_in_vain = done != exec;
     set_predicate(w, in.destination(0), exec, done);
 }
 void pending_count(Warp& w, const Instr& in, Mask exec) {
@@ -140,12 +150,14 @@ void pending_count(Warp& w, const Instr& in, Mask exec) {
 // the expected arrival was added by the instruction itself.
 void copy_arrive(Warp& w, const Instr& in, Mask exec) {
     land_copies(w, exec);
+    u64 addresses[kLanes] = {};
+    if (!locate(w, in, exec, true, addresses)) return;
+    if (w.launch->check_races) each_object(exec, addresses, [&](u32 at) { races::mbarrier_arrive(w, at); });
+    if (in.sub != 1) return;
     for_lanes(exec, [&](int i) {
-        u64 at;
-        if (w.launch->stopped || !locate(w, in, i, 0, true, at)) return;
+        if (w.launch->stopped) return;
+        const u64 at = addresses[i];
         Object o = load(w, at);
-        if (w.launch->check_races) races::mbarrier_arrive(w, static_cast<u32>(at));
-        if (in.sub != 1) return;
         if (o.pending == 0) {
             report(w, "illegal-instruction", in, i, "more arrivals at an mbarrier than its phase takes",
                    true);

@@ -110,6 +110,10 @@ struct Warp {
     std::array<std::uint64_t, 4> polled{};  // addresses of the latest sync-relevant reads
     std::uint32_t polled_next = 0;
     std::uint64_t polls = 0;  // in this time slice: sync-relevant reads of an address read just before
+    std::uint64_t polled_writes = ~std::uint64_t{0};  // Block::writes at the latest sync-relevant read
+    bool polls_in_vain = false;  // that read found nothing new: at the next backward branch others get a turn
+    bool gives_way = false;      // such a branch was reached
+    std::uint64_t waits = 0;     // in this time slice: turns given up so
     std::uint64_t stuck_hash = 0, stuck_steps = 0, stuck_limit = 0;
     std::uint64_t local_changes = 0;  // stores to local memory
     bool stuck = false;

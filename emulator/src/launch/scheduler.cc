@@ -17,6 +17,7 @@ namespace {
 constexpr std::uint64_t kSlice = 4096;           // instructions of a warp before the next one runs
 constexpr std::uint64_t kIdleLimit = 2'000'000;  // of polling without any change, before it counts as waiting
 constexpr std::uint64_t kProbeAfter = 1'000'000;  // idle instructions after which loops are probed anyway
+constexpr std::uint64_t kWaitCost = 100;          // idle instructions that a turn given up counts for
 constexpr std::uint64_t kListedBlocks = 1 << 20;  // of which a permutation is kept
 constexpr std::byte kSharedPoison{0xd5};
 }  // namespace
@@ -115,6 +116,8 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
         w->instructions = w->global_loads = 0;
         w->yield_at = 0;
         w->polls = 0;
+        w->polls_in_vain = w->gives_way = false;
+        w->polled_writes = ~std::uint64_t{0};
         w->polled.fill(~std::uint64_t{0});
         w->last_sync = nullptr;
         w->sync_count = w->sync_floor = 0;
@@ -199,7 +202,7 @@ bool Scheduler::limits_reached(Block& block) {
 Scheduler::Progress Scheduler::run_round(Block& block) {
     Launch& launch = launch_;
     const std::uint64_t before = block.writes;
-    std::uint64_t executed = 0;
+    std::uint64_t executed = 0, waits = 0;
     bool all_poll = true, live = false, stuck = false;
     const std::size_t n = block.warps.size();
     const bool seeded = launch.options->schedule_seed != 0;
@@ -219,12 +222,13 @@ Scheduler::Progress Scheduler::run_round(Block& block) {
                                     : launch.request->cooperative ? 512
                                                                   : kSlice;
         const std::uint64_t start = w.instructions;
-        w.polls = 0;
+        w.polls = w.waits = 0;
         handlers_.run_warp(w, slice);
         const std::uint64_t ran = w.instructions - start;
         executed += ran;
+        waits += w.waits;
         launch.instructions += ran;
-        if (ran && !w.polls && w.live) all_poll = false;
+        if (ran && !w.polls && !w.waits && w.live) all_poll = false;
         if (w.stuck) stuck = true;
         if (launch.stopped) return Progress::ended;
         if (limits_reached(block)) return Progress::ended;
@@ -238,7 +242,7 @@ Scheduler::Progress Scheduler::run_round(Block& block) {
         }
         return Progress::running;
     }
-    block.idle += executed;
+    block.idle += executed + kWaitCost * waits;
     if (executed == 0) {
         if (stuck) return Progress::waiting;
         report_stuck(block, "deadlock");

@@ -360,6 +360,9 @@ void sync_read(Warp& w, const Instr& in, Mask exec, const std::uint64_t* address
         w.polls += 1;
     else
         w.polled[w.polled_next++ % w.polled.size()] = addresses[lane];
+    const std::uint64_t writes = w.block->writes + w.launch->switches;
+    w.polls_in_vain = w.last_sync == &in && w.polled_writes == writes;
+    w.polled_writes = writes;
     w.last_sync = &in;
     w.last_sync_address = shared ? ~std::uint64_t{0} : addresses[lane];
     w.last_sync_lane = static_cast<std::uint32_t>(lane);

@@ -223,7 +223,7 @@ inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, s
     fresh.serial = a.serial;
     fresh.id = a.instr.id & 0x3fffffu;
     fresh.warp = w.index & 31u;
-    fresh.lane = static_cast<std::uint32_t>(std::countr_zero(mask)) & 31u;
+    fresh.lane = static_cast<std::uint32_t>(31 - std::countl_zero(mask)) & 31u;
     fresh.sync = w.sync_count & 0x3ffffffu;
     fresh.bytes = bytes & 15u;
     fresh.strength = a.strength;
@@ -245,7 +245,7 @@ void each_granule(const Access& a, Mask exec, const std::uint64_t* addresses, Fi
         const int lane = std::countr_zero(m);
         const std::uint64_t at = addresses[lane];
         Mask same = Mask{1} << lane;
-        if (a.kind == Kind::read) {  // neighbours that read the same place go together
+        if (a.kind != Kind::write) {  // neighbours at the same place go together
             for (int next = lane + 1; next < kLanes && ((m >> next) & 1) && addresses[next] == at; ++next)
                 same |= Mask{1} << next;
         }
