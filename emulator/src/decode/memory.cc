@@ -27,6 +27,11 @@ bool take_hints(Modifiers& m) {
     m.take_any({"L2::64B", "L2::128B", "L2::256B"});
     return m.take("L2::cache_hint");
 }
+bool take_scope(Modifiers& m, Instr& out) {
+    const auto scope = m.take_any({"cta", "cluster", "gpu", "sys", "gl"});
+    if (scope && (*scope == "cta" || *scope == "cluster")) out.flags |= flag::block_scope;
+    return scope.has_value();
+}
 void take_semantics(Modifiers& m, Instr& out) {
     if (m.take("volatile")) out.flags |= flag::is_volatile;
     if (m.take("relaxed")) out.flags |= flag::is_volatile;
@@ -35,7 +40,7 @@ void take_semantics(Modifiers& m, Instr& out) {
     if (m.take("release")) out.flags |= flag::is_volatile | flag::release;
     if (m.take("acq_rel")) out.flags |= flag::is_volatile | flag::acquire | flag::release;
     m.take("weak");
-    m.take_any({"cta", "cluster", "gpu", "sys"});
+    take_scope(m, out);
 }
 
 const char* space_name(Space space) {
@@ -279,11 +284,12 @@ bool mbarrier(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) 
 }
 
 bool fence(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  // membar fence
-    m.take_any({"sc", "acq_rel", "acquire", "release"});
+    const std::string semantics = m.take_any({"sc", "acq_rel", "acquire", "release"}).value_or("");
     m.take("level");
-    const bool scoped = m.take_any({"cta", "cluster", "gpu", "sys", "gl"}).has_value();
-    if (!scoped) return d.fail("this form");
+    if (!take_scope(m, out)) return d.fail("this form");
     (void)in;
+    if (semantics != "release") out.flags |= flag::acquire;
+    if (semantics != "acquire") out.flags |= flag::release;
     out.pipe = Pipe::lsu;
     return d.handler(out, "fence");
 }

@@ -142,7 +142,12 @@ void activemask(Warp& w, const Instr& in, Mask exec) {
 }
 
 void nothing(Warp&, const Instr&, Mask) {}
-void fence(Warp& w, const Instr&, Mask) { races::fence(w); }
+void fence(Warp& w, const Instr& in, Mask) {
+    if (!w.launch->check_races) return;
+    const bool block_scope = in.has(flag::block_scope);
+    if (in.has(flag::acquire)) races::acquire_noted(w, block_scope);
+    if (in.has(flag::release)) races::publish_all(w, block_scope);
+}
 
 const HandlerEntry entries[] = {
     {"shfl", shfl},

@@ -103,7 +103,8 @@ enum : std::uint32_t {
     loads = 1u << 21,         // the handler sets the taint of its destinations itself
     kernel_param = 1u << 22,  // ld.param of the launch's arguments
     local_param = 1u << 23,   // .param storage of device functions: local memory, not counted
-    narrow_gap = 1u << 24     // a load into a 16-bit register
+    narrow_gap = 1u << 24,    // a load into a 16-bit register
+    block_scope = 1u << 25    // .cta, or .cluster (of one block): strong within the block only
 };
 }
 

@@ -95,10 +95,13 @@ struct Warp {
     std::uint32_t sync_floor = 0;  // accesses made when sync_count was below this are ordered for all lanes
     // The same for pairs, once part of the warp has synchronised: [lane][other lane].
     std::unique_ptr<std::array<std::array<std::uint32_t, kLanes>, kLanes>> lane_order;
-    Stamps published;  // of the own block: what a fence of this warp (or one before it) covers
+    // Of the own block: what a fence of this warp (or one before it) covers; for other blocks only those of
+    // a scope that includes them count.
+    Stamps published, published_in_block;
     std::unordered_map<std::uint64_t, Stamps> pending;  // by block: released, read here, not yet acquired
-    std::uint64_t version = 0;                          // grows with `published`
+    std::uint64_t version = 0;                          // grows with either
     std::uint64_t acquired_location = 0, acquired_changes = 0;
+    bool acquired_block_scope = false;
     // cp.async: the open group and the committed ones, oldest first
     AsyncGroup open_group;
     std::vector<AsyncGroup> groups;
@@ -137,7 +140,7 @@ struct Barrier {
 
 struct BarrierClock {  // of an mbarrier: by warp, what its arrivals ordered
     std::vector<std::uint32_t> arriving, completed;
-    Stamps published;  // by those that arrived
+    Stamps published, published_in_block;  // by those that arrived
 };
 
 struct Block {
@@ -185,10 +188,11 @@ struct AtomicAddress {
     std::uint64_t operations = 0, blocks = 0, last_block = ~std::uint64_t{0};
 };
 
-struct SyncLocation {  // what sync-relevant writes released, by block
-    std::unordered_map<std::uint64_t, Stamps> blocks;
+struct SyncLocation {  // what sync-relevant writes released, by block: to other blocks, to the block itself
+    std::unordered_map<std::uint64_t, Stamps> blocks, within;
     std::uint64_t last_block = ~std::uint64_t{0}, last_version = 0, changes = 0;
     std::uint32_t last_warp = 0;
+    bool last_block_scope = false;
 };
 
 struct Watch {  // an address that a waiting block reads again and again

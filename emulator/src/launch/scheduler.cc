@@ -123,6 +123,7 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
         w->sync_count = w->sync_floor = 0;
         w->lane_order.reset();
         w->published.reset();
+        w->published_in_block.reset();
         w->pending.clear();
         w->version = 0;
         w->acquired_location = w->acquired_changes = 0;

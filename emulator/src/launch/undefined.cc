@@ -374,18 +374,18 @@ void sync_read(Warp& w, const Instr& in, Mask exec, const std::uint64_t* address
     std::uint64_t last = ~std::uint64_t{0};
     for (Mask m = exec; m; m &= m - 1) {
         const std::uint64_t at = addresses[std::countr_zero(m)];
-        if (at != last) races::acquire(w, shared, at);
+        if (at != last) races::acquire(w, shared, at, in.has(flag::block_scope));
         last = at;
     }
-    if (in.has(flag::acquire)) races::acquire_noted(w);
+    if (in.has(flag::acquire)) races::acquire_noted(w, in.has(flag::block_scope));
 }
 void sync_write(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, bool shared) {
     if (!w.launch->check_races) return;
-    if (in.has(flag::release)) races::fence(w);
+    if (in.has(flag::release)) races::publish_all(w, in.has(flag::block_scope));
     std::uint64_t last = ~std::uint64_t{0};
     for (Mask m = exec; m; m &= m - 1) {
         const std::uint64_t at = addresses[std::countr_zero(m)];
-        if (at != last) races::release(w, shared, at);
+        if (at != last) races::release(w, shared, at, in.has(flag::block_scope));
         last = at;
     }
 }

@@ -42,6 +42,8 @@ std::size_t shared_shadow_bytes(std::uint32_t shared_bytes) { return (shared_byt
 
 namespace {
 
+constexpr std::uint32_t kSyncMask = 0xffffffu;  // ReadRecord::sync, WriteRecord::sync
+
 enum Strength : std::uint8_t { plain, strong, atomic_access };
 
 struct Access {
@@ -49,6 +51,7 @@ struct Access {
     const Instr& instr;
     Kind kind;
     Strength strength;
+    bool block_scope;
     bool shared;
     std::uint32_t stamp, serial;
     const std::byte* data;
@@ -92,10 +95,14 @@ Mask unordered(const Access& a, std::uint32_t stamp, std::uint32_t warp, std::ui
     return left;
 }
 
-// May two accesses of these strengths happen at once? Volatile accesses of one warp count as plain ones:
-// warp-synchronous code without __syncwarp is what they are used for.
-bool compatible(const Access& a, std::uint32_t stamp, std::uint32_t warp, std::uint32_t other) {
+// May two accesses of these strengths happen at once? Between blocks not when either is strong within its
+// block only. Volatile accesses of one warp count as plain ones: warp-synchronous code without __syncwarp is
+// what they are used for.
+template <class Record>
+bool compatible(const Access& a, const Record& r) {
+    const std::uint32_t stamp = r.stamp, warp = r.warp, other = r.strength;
     if (a.strength == plain || other == plain) return false;
+    if ((a.block_scope || r.block_scope) && !same_block(a, stamp)) return false;
     if (a.strength == atomic_access || other == atomic_access) return true;
     return warp != a.warp.index || !same_block(a, stamp);
 }
@@ -147,7 +154,7 @@ void check_write(const Access& a, const WriteRecord& r, Mask mask, std::uint32_t
     const Warp& w = a.warp;
     Mask others = mask;
     if (r.warp == w.index && same_block(a, r.stamp)) others &= ~(Mask{1} << r.lane);
-    if (!others || compatible(a, r.stamp, r.warp, r.strength)) return;
+    if (!others || compatible(a, r)) return;
     for (Mask m = others; m; m &= m - 1) {
         const int lane = std::countr_zero(m);
         if (!unordered(a, r.stamp, r.warp, r.sync, lane, Mask{1} << r.lane)) continue;
@@ -173,7 +180,7 @@ void check_write(const Access& a, const WriteRecord& r, Mask mask, std::uint32_t
 void check_read(const Access& a, const ReadRecord& r, Mask mask, std::uint64_t address,
                 const Buffer* buffer) {
     const Warp& w = a.warp;
-    if (compatible(a, r.stamp, r.warp, r.strength)) return;
+    if (compatible(a, r)) return;
     const bool same_warp = r.warp == w.index && same_block(a, r.stamp);
     for (Mask m = mask; m; m &= m - 1) {
         const int lane = std::countr_zero(m);
@@ -195,7 +202,7 @@ inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, s
     if (a.kind == Kind::read) {
         for (ReadRecord& r : cell.reads)
             if (r.stamp == a.stamp && r.warp == w.index && r.bytes == bytes && r.sync == w.sync_count &&
-                r.strength == a.strength) {
+                r.strength == a.strength && r.block_scope == a.block_scope) {
                 r.lanes |= mask;
                 r.id = a.instr.id & 0x3fffffu;
                 return;
@@ -207,11 +214,12 @@ inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, s
         if (!replace) cell.reads[1] = first;
         first.stamp = a.stamp;
         first.id = a.instr.id & 0x3fffffu;
-        first.sync = w.sync_count & 0x3ffffffu;
+        first.sync = w.sync_count & kSyncMask;
         first.lanes = mask;
         first.warp = w.index & 31u;
         first.bytes = bytes & 15u;
         first.strength = a.strength;
+        first.block_scope = a.block_scope;
         return;
     }
     for (const ReadRecord& r : cell.reads)
@@ -224,9 +232,11 @@ inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, s
     fresh.id = a.instr.id & 0x3fffffu;
     fresh.warp = w.index & 31u;
     fresh.lane = static_cast<std::uint32_t>(31 - std::countl_zero(mask)) & 31u;
-    fresh.sync = w.sync_count & 0x3ffffffu;
+    fresh.sync = w.sync_count & kSyncMask;
     fresh.bytes = bytes & 15u;
     fresh.strength = a.strength;
+    fresh.block_scope = a.block_scope;
+    fresh.unknown_data = a.data == kUnknownData;
     if (a.kind == Kind::write)
         for (ReadRecord& r : cell.reads) r.bytes = r.bytes & ~bytes & 15u;
 }
@@ -236,7 +246,17 @@ Access make_access(Warp& w, const Instr& in, Kind kind, bool shared, std::uint32
     const Strength strength = kind == Kind::atomic              ? atomic_access
                               : in.has(exec::flag::is_volatile) ? strong
                                                                 : plain;
-    return {w, in, kind, strength, shared, w.block->now, ++w.launch->race_serial, data, stride, bytes};
+    return {w,
+            in,
+            kind,
+            strength,
+            in.has(exec::flag::block_scope),
+            shared,
+            w.block->now,
+            ++w.launch->race_serial,
+            data,
+            stride,
+            bytes};
 }
 
 template <class Find>
@@ -332,7 +352,7 @@ static void order_after(Warp& w, const std::vector<std::uint32_t>& stamps) {
     w.floor = std::max(w.floor, low);
 }
 
-static void take_pending(Warp& w) {
+static void take_pending(Warp& w, bool block_scope) {
     if (w.pending.empty()) return;
     Block& block = *w.block;
     for (const auto& [other, stamps] : w.pending) {
@@ -340,24 +360,29 @@ static void take_pending(Warp& w) {
             order_after(w, *stamps);
             continue;
         }
+        if (block_scope) continue;
         exec::Stamps& seen = block.seen[other];
         const exec::Stamps before = seen;
         join(seen, stamps);
         block.version += seen != before;
     }
-    w.pending.clear();
+    if (block_scope)
+        std::erase_if(w.pending, [&](const auto& noted) { return noted.first == block.linear; });
+    else
+        w.pending.clear();
 }
 
-void acquire_noted(Warp& w) { take_pending(w); }
+void acquire_noted(Warp& w, bool block_scope) { take_pending(w, block_scope); }
 
-static void publish(Warp& w, const exec::Stamps& stamps) {
-    const exec::Stamps before = w.published;
-    join(w.published, stamps);
-    w.version += w.published != before;
+static void publish(Warp& w, const exec::Stamps& stamps, bool block_scope) {
+    const exec::Stamps before = w.published, before_in_block = w.published_in_block;
+    if (!block_scope) join(w.published, stamps);
+    join(w.published_in_block, stamps);
+    w.version += w.published != before || w.published_in_block != before_in_block;
 }
 
 void warp_sync(Warp& w, Mask lanes) {
-    take_pending(w);
+    take_pending(w, false);
     w.sync_count += 1;
     if ((w.live & ~lanes) == 0) {  // all of them: nothing older matters any more
         w.sync_floor = w.sync_count;
@@ -380,19 +405,21 @@ void barrier(Block& block, const std::vector<std::uint32_t>& arrivals,
              const std::vector<std::uint32_t>& waiters) {
     const std::size_t n = block.warps.size();
     std::vector<std::uint32_t> joined(n, 0);
-    exec::Stamps published;
+    exec::Stamps published, published_in_block;
     for (const std::uint32_t a : arrivals) {
         Warp& w = *block.warps[a];
-        take_pending(w);
+        take_pending(w, false);
         for (std::size_t v = 0; v < n; ++v) joined[v] = std::max(joined[v], w.clock[v]);
         join(published, w.published);
+        join(published_in_block, w.published_in_block);
     }
     for (const std::uint32_t a : arrivals) joined[a] = block.now;
     for (const std::uint32_t b : waiters) {
         Warp& w = *block.warps[b];
         // All lanes of a waiting warp arrived, so its own accesses are ordered too.
         order_after(w, joined);
-        publish(w, published);
+        publish(w, published, false);
+        publish(w, published_in_block, true);
         warp_sync(w, exec::kAllLanes);
     }
     block.now = new_stamp(block);
@@ -401,12 +428,13 @@ void barrier(Block& block, const std::vector<std::uint32_t>& arrivals,
 void mbarrier_arrive(Warp& w, std::uint32_t address) {
     Block& block = *w.block;
     exec::BarrierClock& clock = block.mbarriers[address];
-    take_pending(w);
+    take_pending(w, false);
     clock.arriving.resize(block.warps.size());
     for (std::size_t v = 0; v < clock.arriving.size(); ++v)
         clock.arriving[v] = std::max(clock.arriving[v], w.clock[v]);
     clock.arriving[w.index] = std::max(clock.arriving[w.index], block.now);
     join(clock.published, w.published);
+    join(clock.published_in_block, w.published_in_block);
     block.now = new_stamp(block);
 }
 void mbarrier_complete(Block& block, std::uint32_t address) {
@@ -421,39 +449,43 @@ void mbarrier_acquire(Warp& w, std::uint32_t address) {
     const auto it = w.block->mbarriers.find(address);
     if (it == w.block->mbarriers.end() || it->second.completed.empty()) return;
     order_after(w, it->second.completed);
-    publish(w, it->second.published);
+    publish(w, it->second.published, false);
+    publish(w, it->second.published_in_block, true);
 }
 
-void fence(Warp& w) {
+void publish_all(Warp& w, bool block_scope) {
     Block& block = *w.block;
-    take_pending(w);
     std::vector<std::uint32_t> stamps = w.clock;
     stamps[w.index] = block.now;
-    publish(w, std::make_shared<const std::vector<std::uint32_t>>(std::move(stamps)));
+    publish(w, std::make_shared<const std::vector<std::uint32_t>>(std::move(stamps)), block_scope);
     block.now = new_stamp(block);
 }
 
-void release(Warp& w, bool shared, std::uint64_t address) {
+void release(Warp& w, bool shared, std::uint64_t address, bool block_scope) {
     Block& block = *w.block;
     if (shared) {
-        if (w.published) join(block.shared_sync[static_cast<std::uint32_t>(address)], w.published);
+        if (w.published_in_block)
+            join(block.shared_sync[static_cast<std::uint32_t>(address)], w.published_in_block);
         return;
     }
-    if (!w.published && block.seen.empty()) return;
+    if (!w.published_in_block && (block_scope || block.seen.empty())) return;
     exec::SyncLocation& location = w.launch->sync_locations[address];
     const std::uint64_t version = w.version + block.version;
     if (location.last_block == block.linear && location.last_warp == w.index &&
-        location.last_version == version)
+        location.last_version == version && location.last_block_scope == block_scope)
         return;
     location.last_block = block.linear;
     location.last_warp = w.index;
     location.last_version = version;
+    location.last_block_scope = block_scope;
     location.changes += 1;
+    if (w.published_in_block) join(location.within[block.linear], w.published_in_block);
+    if (block_scope) return;
     if (w.published) join(location.blocks[block.linear], w.published);
     for (const auto& [other, stamps] : block.seen) join(location.blocks[other], stamps);
 }
 
-void acquire(Warp& w, bool shared, std::uint64_t address) {
+void acquire(Warp& w, bool shared, std::uint64_t address, bool block_scope) {
     Block& block = *w.block;
     if (shared) {
         const auto it = block.shared_sync.find(static_cast<std::uint32_t>(address));
@@ -463,10 +495,18 @@ void acquire(Warp& w, bool shared, std::uint64_t address) {
     if (w.launch->sync_locations.empty()) return;
     const auto it = w.launch->sync_locations.find(address);
     if (it == w.launch->sync_locations.end()) return;
-    if (w.acquired_location == address && w.acquired_changes == it->second.changes) return;
+    exec::SyncLocation& location = it->second;
+    if (w.acquired_location == address && w.acquired_changes == location.changes &&
+        w.acquired_block_scope == block_scope)
+        return;
     w.acquired_location = address;
-    w.acquired_changes = it->second.changes;
-    for (const auto& [other, stamps] : it->second.blocks) join(w.pending[other], stamps);
+    w.acquired_changes = location.changes;
+    w.acquired_block_scope = block_scope;
+    if (const auto own = location.within.find(block.linear); own != location.within.end())
+        join(w.pending[block.linear], own->second);
+    if (block_scope) return;
+    for (const auto& [other, stamps] : location.blocks)
+        if (other != block.linear) join(w.pending[other], stamps);
 }
 
 }  // namespace emulator::races

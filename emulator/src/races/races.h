@@ -21,12 +21,14 @@ void global_access(exec::Warp& warp, const exec::Instr& instr, exec::Mask exec, 
                    const std::byte* data = nullptr, std::uint32_t stride = 0);
 
 // Synchronisation. A sync-relevant access (atomic, volatile, acquire, release) to `address`: a read takes
-// note of what was released there, a write releases what the warp has published.
-void acquire(exec::Warp& warp, bool shared, std::uint64_t address);
-void release(exec::Warp& warp, bool shared, std::uint64_t address);
-void acquire_noted(exec::Warp& warp);  // .acquire: what was noted is ordered before what follows
-// membar, fence, .release: publishes what is ordered before it, and acquires what was noted.
-void fence(exec::Warp& warp);
+// note of what was released there, a write releases what the warp has published. `block_scope`: .cta, which
+// is no synchronisation between blocks.
+void acquire(exec::Warp& warp, bool shared, std::uint64_t address, bool block_scope);
+void release(exec::Warp& warp, bool shared, std::uint64_t address, bool block_scope);
+// The acquiring side of .acquire and of a fence: what was noted is ordered before what follows.
+void acquire_noted(exec::Warp& warp, bool block_scope);
+// The releasing side of .release and of a fence: publishes what is ordered before it.
+void publish_all(exec::Warp& warp, bool block_scope);
 void warp_sync(exec::Warp& warp, exec::Mask lanes);  // bar.warp.sync of these lanes together
 void barrier(exec::Block& block, const std::vector<std::uint32_t>& arrivals,
              const std::vector<std::uint32_t>& waiters);  // warp numbers; waiters are among the arrivals

@@ -15,9 +15,11 @@ struct WriteRecord {
     std::uint32_t id : 22 = 0;
     std::uint32_t warp : 5 = 0;
     std::uint32_t lane : 5 = 0;
-    std::uint32_t sync : 26 = 0;
+    std::uint32_t sync : 24 = 0;
     std::uint32_t bytes : 4 = 0;  // which of the four; 0: no record
     std::uint32_t strength : 2 = 0;
+    std::uint32_t block_scope : 1 = 0;
+    std::uint32_t unknown_data : 1 = 0;  // an asynchronous copy that has not landed
 };
 struct ReadRecord {
     std::uint32_t stamp = 0;
@@ -25,9 +27,11 @@ struct ReadRecord {
     std::uint32_t id : 22 = 0;
     std::uint32_t warp : 5 = 0;
     std::uint32_t : 5;
-    std::uint32_t sync : 26 = 0;
+    std::uint32_t sync : 24 = 0;
     std::uint32_t bytes : 4 = 0;
     std::uint32_t strength : 2 = 0;
+    std::uint32_t block_scope : 1 = 0;
+    std::uint32_t : 1;
 };
 struct alignas(64) Cell {
     std::array<WriteRecord, 2> writes;
