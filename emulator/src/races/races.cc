@@ -158,8 +158,9 @@ void check_write(const Access& a, const WriteRecord& r, Mask mask, std::uint32_t
     for (Mask m = others; m; m &= m - 1) {
         const int lane = std::countr_zero(m);
         if (!unordered(a, r.stamp, r.warp, r.sync, lane, Mask{1} << r.lane)) continue;
-        if (a.kind == Kind::write && r.id == a.instr.id && a.data != kUnknownData) {
-            // every thread stores the same value: harmless
+        if (a.kind == Kind::write && r.strength != atomic_access && !r.unknown_data &&
+            a.data != kUnknownData) {
+            // every thread stores the same value, be it by one instruction or by several: harmless
             const std::uint32_t begin = static_cast<std::uint32_t>(std::countr_zero(bytes));
             const std::uint32_t n = static_cast<std::uint32_t>(std::popcount(bytes));
             const std::uint32_t at =
