@@ -115,13 +115,13 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, bool shared)
         }
     }
     if (launch.check_races) {
+        const races::Kind kind = in.sub == 7 ? races::Kind::compare_and_swap : races::Kind::atomic;
         if (shared) {
-            races::shared_access(w, in, exec, address, bytes, races::Kind::atomic);
+            races::shared_access(w, in, exec, address, bytes, kind);
         } else {
             for_lanes(exec, [&](int i) {
                 Buffer& b = *launch.memory->at(address[i]);
-                if (b.shadow)
-                    races::global_access(w, in, Mask{1} << i, b, address, bytes, races::Kind::atomic);
+                if (b.shadow) races::global_access(w, in, Mask{1} << i, b, address, bytes, kind);
             });
         }
     }

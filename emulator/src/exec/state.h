@@ -202,6 +202,16 @@ struct Watch {  // an address that a waiting block reads again and again
     std::uint32_t thread = 0;
 };
 
+// Plain reads of one source line that raced with atomics only (races/races.cc).
+struct Peek {
+    bool validated = false, raced = false;
+    const char* rule = "";
+    std::string message;
+    std::uint64_t block = 0, other_block = 0;
+    std::uint32_t id = 0, thread = 0, other_id = 0, other_thread = 0;
+    const char* note = "";
+};
+
 struct Origin {  // an undefined read, for the report that may come later
     std::uint32_t id = 0;
     const char* rule = "";
@@ -245,7 +255,8 @@ struct Launch {
     std::unordered_map<std::uint64_t, AtomicAddress> atomic_addresses;  // global ones
 
     std::uint32_t race_serial = 0;
-    std::uint64_t shadow_pages = 0;  // that may still be made
+    std::map<std::uint32_t, Peek> peeks;  // by Program::places of the read
+    std::uint64_t shadow_pages = 0;       // that may still be made
     std::vector<std::uint64_t> stamp_block{
         ~std::uint64_t{0}};  // the block that a stamp belongs to; 0 is nobody's
     std::unordered_map<std::uint64_t, SyncLocation> sync_locations;

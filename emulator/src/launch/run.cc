@@ -294,6 +294,7 @@ Outcome run(const Module& module, Memory& memory, const Launch& request, const O
                         true);
     else
         exec::Scheduler(launch).run();
+    if (launch.check_races) races::end_launch(launch);
 
     if (options.count) counters::collect(launch, outcome.counters);
     release_buffers(launch);

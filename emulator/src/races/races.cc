@@ -12,6 +12,8 @@
 //    atomicAdd(...); __syncthreads();` has no other, and strong reads need none. Warps take part as a whole,
 //    and on the reading side blocks do, which may hide a race and never invents one;
 //  - the end of a launch.
+// No fault: racing stores of one value; and the plain read that a compare-and-swap loop begins with. That is
+// known by the line: some thread's next access there was a compare-and-swap of what it had read.
 // Each 4-byte granule remembers two writers (by bytes) and two readers (a warp's lanes together). Older
 // accesses are forgotten, so some races that involve three parties are not seen; what is reported is real.
 #include "emulator/src/races/races.h"
@@ -52,6 +54,7 @@ struct Access {
     Kind kind;
     Strength strength;
     bool block_scope;
+    bool validates;  // a compare-and-swap
     bool shared;
     std::uint32_t stamp, serial;
     const std::byte* data;
@@ -129,15 +132,18 @@ std::uint64_t stored_value(const Access& a, int lane, std::uint32_t offset, std:
     return result;
 }
 
+constexpr const char* kWriteNote = "the write it races with";
+constexpr const char* kReadNote = "the read it races with";
+
 void report_race(const Access& a, int lane, std::uint64_t address, const Buffer* buffer,
                  std::uint32_t other_id, std::uint32_t other_stamp, std::uint32_t other_warp, int other_lane,
-                 bool other_writes) {
+                 bool other_writes, bool other_atomic) {
     Launch& launch = *a.warp.launch;
     exec::OtherParty other;
     other.id = other_id;
     other.block = block_of_stamp(a, other_stamp);
     other.thread = other_warp * kLanes + static_cast<std::uint32_t>(other_lane);
-    other.note = other_writes ? "the write it races with" : "the read it races with";
+    other.note = other_writes ? kWriteNote : kReadNote;
     const char* rule = a.shared ? "shared-race" : "global-race";
     if (exec::repeated(launch, rule, a.instr.id, other_id)) return;
     const bool writes = a.kind != Kind::read;
@@ -145,6 +151,25 @@ void report_race(const Access& a, int lane, std::uint64_t address, const Buffer*
     message += exec::describe(launch, a.shared ? nullptr : buffer, a.shared, address, a.bytes);
     message += other_writes ? ", which another thread writes" : ", which another thread reads";
     message += a.shared ? ", without a barrier between" : ", without synchronisation between";
+    // The plain read of a pair whose other side is atomic is reported when the launch ends, unless a
+    // compare-and-swap has validated reads of its line by then.
+    const bool reads_plainly = a.kind == Kind::read && other_atomic;
+    const bool was_read = a.kind == Kind::atomic && !other_writes;
+    if (reads_plainly || was_read) {
+        exec::Peek& peek = launch.peeks[launch.program->places[reads_plainly ? a.instr.id : other_id]];
+        if (peek.validated || peek.raced) return;
+        peek.raced = true;
+        peek.rule = rule;
+        peek.message = std::move(message);
+        peek.id = a.instr.id;
+        peek.block = a.warp.block->linear;
+        peek.thread = a.warp.first_thread + static_cast<std::uint32_t>(lane);
+        peek.other_id = other.id;
+        peek.other_block = other.block;
+        peek.other_thread = other.thread;
+        peek.note = other_writes ? kWriteNote : kReadNote;
+        return;
+    }
     exec::report(a.warp, rule, a.instr, lane, std::move(message), false, &other);
 }
 
@@ -173,7 +198,8 @@ void check_write(const Access& a, const WriteRecord& r, Mask mask, std::uint32_t
                 std::memcpy(&theirs, memory + begin, n);
             if (mine == theirs) continue;
         }
-        report_race(a, lane, address, buffer, r.id, r.stamp, r.warp, static_cast<int>(r.lane), true);
+        report_race(a, lane, address, buffer, r.id, r.stamp, r.warp, static_cast<int>(r.lane), true,
+                    r.strength == atomic_access);
         return;
     }
 }
@@ -188,8 +214,21 @@ void check_read(const Access& a, const ReadRecord& r, Mask mask, std::uint64_t a
         const Mask others =
             unordered(a, r.stamp, r.warp, r.sync, lane, same_warp ? r.lanes & ~(Mask{1} << lane) : r.lanes);
         if (!others) continue;
-        report_race(a, lane, address, buffer, r.id, r.stamp, r.warp, std::countr_zero(others), false);
+        report_race(a, lane, address, buffer, r.id, r.stamp, r.warp, std::countr_zero(others), false, false);
         return;
+    }
+}
+
+// A compare-and-swap of lanes that have just read the place plainly: had the value changed since, it would
+// have failed, so these reads did no harm.
+void validate(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes) {
+    for (ReadRecord& r : cell.reads) {
+        if (!r.bytes || (r.bytes & ~bytes) || r.warp != a.warp.index || !same_block(a, r.stamp) ||
+            !(r.lanes & mask) || r.strength != plain)
+            continue;
+        a.warp.launch->peeks[a.warp.launch->program->places[r.id]].validated = true;
+        r.lanes &= ~mask;
+        if (!r.lanes) r.bytes = 0;
     }
 }
 
@@ -223,6 +262,7 @@ inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, s
         first.block_scope = a.block_scope;
         return;
     }
+    if (a.validates) validate(a, cell, mask, bytes);
     for (const ReadRecord& r : cell.reads)
         if ((r.bytes & bytes) && !settled(a, r.stamp)) check_read(a, r, mask, address, buffer);
     for (WriteRecord& r : cell.writes) r.bytes = r.bytes & ~bytes & 15u;
@@ -244,6 +284,8 @@ inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, s
 
 Access make_access(Warp& w, const Instr& in, Kind kind, bool shared, std::uint32_t bytes,
                    const std::byte* data, std::uint32_t stride) {
+    const bool validates = kind == Kind::compare_and_swap;
+    if (validates) kind = Kind::atomic;
     const Strength strength = kind == Kind::atomic              ? atomic_access
                               : in.has(exec::flag::is_volatile) ? strong
                                                                 : plain;
@@ -305,6 +347,19 @@ void global_access(Warp& w, const Instr& in, Mask exec, Buffer& buffer, const st
             if (Cell* cell = shadow.cell(index))
                 touch(a, *cell, lanes, mask, at, offset, buffer.data() + (g - buffer.address), &buffer);
         });
+}
+
+void end_launch(Launch& launch) {
+    for (auto& [place, peek] : launch.peeks) {
+        if (!peek.raced || peek.validated) continue;
+        exec::OtherParty other;
+        other.id = peek.other_id;
+        other.block = peek.other_block;
+        other.thread = peek.other_thread;
+        other.note = peek.note;
+        exec::report_id(launch, peek.rule, peek.id, peek.block, peek.thread, std::move(peek.message), false,
+                        &other);
+    }
 }
 
 // ---- synchronisation ----

@@ -9,7 +9,7 @@
 
 namespace emulator::races {
 
-enum class Kind : std::uint8_t { read, write, atomic };
+enum class Kind : std::uint8_t { read, write, atomic, compare_and_swap };
 
 // `addresses` of lanes in exec; for shared memory offsets. Call before the memory changes. `data`: the bytes
 // that each lane is about to store (`stride` apart), or null: taken from the instruction's source registers.
@@ -42,6 +42,7 @@ void mbarrier_acquire(exec::Warp& warp, std::uint32_t address);
 extern const std::byte* const kUnknownData;
 
 void start_block(exec::Block& block);
+void end_launch(exec::Launch& launch);  // reports what only the end can tell
 std::size_t shared_shadow_bytes(std::uint32_t shared_bytes);
 
 }  // namespace emulator::races
