@@ -15,8 +15,10 @@ using Key = std::pair<int, std::uint32_t>;  // register file and number
 
 Key key_of(const ptx::Register& reg) { return {static_cast<int>(ptx::file_of(reg.type)), reg.index}; }
 
-bool is_literal_text(const ptx::Variable& variable) {  // the compiler's own: "$str", "__unnamed_1"
-    return variable.name.rfind("$str", 0) == 0 || variable.name.rfind("__unnamed_", 0) == 0;
+bool is_compilers_own(const ptx::Variable& variable) {  // texts, and the tables of virtual functions
+    for (const char* prefix : {"$str", "__unnamed_", "_ZTV", "_ZTI", "_ZTS"})
+        if (variable.name.rfind(prefix, 0) == 0) return true;
+    return false;
 }
 
 // The variables that an operand's value (not what it points to) may be an address of.
@@ -68,7 +70,7 @@ void visit(const ptx::Function& function, Variables& written) {
                     Variables values;
                     collect(in.operands[i], held, values);
                     for (const ptx::Variable* v : values)
-                        if (!is_literal_text(*v)) written.insert(v);
+                        if (!is_compilers_own(*v)) written.insert(v);
                     // cp.async and wmma.load read through all but their first address
                     if (op == "wmma" && !in.has("store")) continue;
                     if (op != "cp" || i == 0) collect_base(in.operands[i], held, written);
@@ -90,7 +92,8 @@ std::set<const ptx::Variable*> written_variables(const ptx::Module& module) {
     for (const auto& holder : module.variables)
         for (const ptx::Variable::Relocation& relocation : holder->relocations)
             for (const auto& variable : module.variables)
-                if (variable->name == relocation.symbol) written.insert(variable.get());
+                if (variable->name == relocation.symbol && !is_compilers_own(*variable))
+                    written.insert(variable.get());
     return written;
 }
 

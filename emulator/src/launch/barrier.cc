@@ -83,6 +83,7 @@ static void complete(Block& block, Barrier& barrier) {
         for (const auto& w : block.warps)
             if (w->live == 0 && std::find(arrivals.begin(), arrivals.end(), w->index) == arrivals.end())
                 arrivals.push_back(w->index);
+    block.launch->clock.pass(20, 40);
     if (block.launch->check_races) races::barrier(block, arrivals, waiters);
     for (const BarrierWait& wait : barrier.waiting) {
         Warp& w = *block.warps[wait.warp];
@@ -236,13 +237,17 @@ void report_stuck(Block& block, const char*) {
             other.thread = spinning->first_thread + spinning->last_sync_lane;
             other.note = "where another thread waits";
             report(*b.warp, "deadlock", in, std::countr_zero(b.fragment->mask),
-                   "waits at a barrier that not all threads reach", true, &other);
+                   "waits at a barrier that not all threads reach: one of them waits for memory that nobody "
+                   "changes meanwhile",
+                   true, &other);
             return;
         }
         report(*b.warp, full && different ? "divergent-barrier" : "deadlock", in,
                std::countr_zero(b.fragment->mask),
-               full && different ? "threads of the block wait at different barriers"
-                                 : "waits at a barrier for more threads than arrive",
+               full && different
+                   ? "threads of the block wait at different barriers"
+                   : "waits at a barrier for more threads than arrive: its count must be that of the threads "
+                     "that reach it",
                true, different ? &other : nullptr);
         return;
     }
@@ -251,8 +256,10 @@ void report_stuck(Block& block, const char*) {
         report(*spinning, "deadlock", *spinning->last_sync, static_cast<int>(spinning->last_sync_lane),
                buffer ? "waits for a change of " +
                             describe(*block.launch, buffer, false, spinning->last_sync_address, 4) +
-                            ", which nobody makes"
-                      : std::string("waits for a change of memory that nobody makes"),
+                            ", which nobody makes: set it before or while this thread waits"
+                      : std::string(
+                            "waits for a change of shared memory that nobody makes: a flag must be set, an "
+                            "mbarrier initialised with the number of arrivals that come"),
                true);
         return;
     }

@@ -168,6 +168,25 @@ void report_misaligned(Warp& w, const Instr& in, int lane, std::uint64_t address
 }
 void report_bad_shared(Warp& w, const Instr& in, int lane, std::uint64_t address, std::uint32_t bytes,
                        bool is_store) {
+    // Past the last array: most likely an index into it that is too large.
+    const ptx::Variable* last = nullptr;
+    std::uint64_t begin = 0;
+    if (w.launch->kernel_text)
+        for (const ptx::Variable* v : w.launch->kernel_text->shared) {
+            const std::uint64_t at =
+                v->is_extern ? w.launch->kernel_text->dynamic_shared_offset : std::uint64_t{v->offset};
+            if (at > address || (last && at < begin)) continue;
+            last = v;
+            begin = at;
+        }
+    if (last && static_cast<std::int32_t>(address) >= 0) {
+        report(w, "out-of-bounds", in, lane,
+               fmt::format("{} {} bytes at offset {} of the shared `{}`, which has {} bytes", verb(is_store),
+                           bytes, address - begin, plain_name(last->name),
+                           last->is_extern ? w.block->shared_bytes - begin : std::uint64_t{last->size}),
+               true);
+        return;
+    }
     report(w, "out-of-bounds", in, lane,
            fmt::format("{} {} bytes at offset {} of shared memory, of which the block has {} bytes",
                        verb(is_store), bytes, static_cast<std::int64_t>(static_cast<std::int32_t>(address)),

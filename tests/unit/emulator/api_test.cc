@@ -13,6 +13,7 @@ const char* const kCopy = R"(.version 9.0
 .const .align 4 .b8 weights[8];
 .global .align 4 .u32 lookup[2] = {3, 4};
 .global .align 4 .u32 counter;
+.global .align 8 .u64 _ZTV5Shape[1];
 .visible .entry copy(.param .u64 x, .param .u64 y, .param .u32 n)
 .maxntid 256, 1, 1
 {
@@ -27,6 +28,14 @@ const char* const kCopy = R"(.version 9.0
     ld.global.u32 %r6, [%rd1];
     st.global.u32 [%rd2], %r6;
 DONE:
+    ret;
+}
+.visible .entry makes_object(.param .u64 x)
+{
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [x];
+    mov.u64 %rd2, _ZTV5Shape;
+    st.global.u64 [%rd1], %rd2;
     ret;
 }
 .visible .entry forever()
@@ -146,7 +155,11 @@ TEST(Api, KernelInformation) {
     std::map<std::string, bool> written;
     for (const GlobalInfo& global : m.module->globals()) written[global.name] = global.written;
     EXPECT_EQ(written, (std::map<std::string, bool>{
-                           {"table", true}, {"weights", false}, {"lookup", false}, {"counter", true}}));
+                           {"table", true},
+                           {"weights", false},
+                           {"lookup", false},
+                           {"counter", true},
+                           {"_ZTV5Shape", false}}));  // a table of virtual functions stays as it is
 }
 
 TEST(Api, SymbolsAreLoadedWrittenAndReset) {
