@@ -16,10 +16,11 @@ Space take_space(Modifiers& m) {
     return Space::generic;
 }
 
-// Caching and eviction do not change what is computed. True: an operand with a cache policy follows.
-bool take_hints(Modifiers& m) {
+// Caching and eviction do not change what is computed, but .nc may read stale data. True: an operand with a
+// cache policy follows.
+bool take_hints(Modifiers& m, Instr& out) {
     m.take_any({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
-    m.take("nc");
+    if (m.take("nc")) out.flags |= flag::non_coherent;
     m.take("unified");
     m.take_any(
         {"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"});
@@ -86,7 +87,7 @@ bool load_store(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out
     if (in.opcode == "ldu") m.take("nc");
     take_semantics(m, out);
     out.space = take_space(m);
-    const bool policy = take_hints(m);
+    const bool policy = take_hints(m, out);
     const auto vector = m.take_any({"v2", "v4", "v8"});
     auto t = m.type();
     if (!t || in.operands.size() != (policy ? 3u : 2u)) return d.fail("this form");

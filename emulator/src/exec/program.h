@@ -49,6 +49,7 @@ enum class Control : std::uint8_t {
     collective,  // handler, after the lanes named in its mask have converged (shfl, vote, mma ...)
     trap,
     unsupported,  // an instruction that is not known: the fault comes when lanes get here
+    timed,        // reads a clock: handler, with the warp's instructions counted up to here
     yield         // nanosleep: handler, then another fragment gets its turn
 };
 
@@ -104,6 +105,7 @@ enum : std::uint32_t {
     kernel_param = 1u << 22,  // ld.param of the launch's arguments
     local_param = 1u << 23,   // .param storage of device functions: local memory, not counted
     narrow_gap = 1u << 24,    // a load into a 16-bit register
+    non_coherent = 1u << 26,  // ld.global.nc
     block_scope = 1u << 25    // .cta, or .cluster (of one block): strong within the block only
 };
 }

@@ -46,7 +46,7 @@ namespace {
 
 constexpr std::uint32_t kSyncMask = 0xffffffu;  // ReadRecord::sync, WriteRecord::sync
 
-enum Strength : std::uint8_t { plain, strong, atomic_access };
+enum Strength : std::uint8_t { plain, strong, atomic_access };  // plain: .nc, too
 
 struct Access {
     Warp& warp;
@@ -232,10 +232,51 @@ void validate(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes) {
     }
 }
 
+// ld.global.nc is for data that nobody writes while the kernel runs: with a write by any thread, before or
+// after, what it gives is undefined.
+void check_non_coherent(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, std::uint64_t address,
+                        const Buffer& buffer) {
+    const int lane = std::countr_zero(mask);
+    Launch& launch = *a.warp.launch;
+    GlobalShadow::Reader& reader = buffer.shadow->non_coherent;
+    exec::OtherParty other;
+    const char* does = nullptr;
+    if (a.instr.has(exec::flag::non_coherent)) {
+        cell.reads[0].non_coherent |= bytes & 15u;
+        reader = {a.instr.id, a.warp.first_thread + static_cast<std::uint32_t>(lane), a.warp.block->linear};
+        for (const WriteRecord& r : cell.writes) {
+            if (!(r.bytes & bytes)) continue;
+            other.id = r.id;
+            other.block = block_of_stamp(a, r.stamp);
+            other.thread = r.warp * kLanes + r.lane;
+            other.note = "the write by the same launch";
+            does = "reads ";
+            break;
+        }
+    } else if (a.kind != Kind::read && (cell.reads[0].non_coherent & bytes)) {
+        other.id = reader.id;
+        other.block = reader.block;
+        other.thread = reader.thread;
+        other.note = "the read by the same launch";
+        does = a.kind == Kind::atomic ? "updates " : "writes ";
+    }
+    if (!does || exec::repeated(launch, "non-coherent-read", a.instr.id, other.id)) return;
+    exec::report(a.warp, "non-coherent-read", a.instr, lane,
+                 does + exec::describe(launch, &buffer, false, address, a.bytes) +
+                     (a.kind == Kind::read ? " as data that no thread writes (ld.global.nc), but this launch "
+                                             "writes it"
+                                           : ", which this launch reads as data that no thread writes "
+                                             "(ld.global.nc)") +
+                     ": read it without __ldg, and through a pointer that is not const __restrict__",
+                 false, &other);
+}
+
 // One granule, the lanes of `mask` (all with the same byte mask).
 inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, std::uint64_t address,
                   std::uint32_t offset, const std::byte* memory, const Buffer* buffer) {
     const Warp& w = a.warp;
+    if (buffer && (a.kind != Kind::read || a.instr.has(exec::flag::non_coherent)))
+        check_non_coherent(a, cell, mask, bytes, address, *buffer);
     for (const WriteRecord& r : cell.writes)
         if ((r.bytes & bytes) && !settled(a, r.stamp))
             check_write(a, r, mask, bytes, address, offset, memory, buffer);
@@ -294,6 +335,7 @@ Access make_access(Warp& w, const Instr& in, Kind kind, bool shared, std::uint32
             kind,
             strength,
             in.has(exec::flag::block_scope),
+            validates,
             shared,
             w.block->now,
             ++w.launch->race_serial,

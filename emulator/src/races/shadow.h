@@ -26,7 +26,9 @@ struct ReadRecord {
     std::uint32_t lanes = 0;
     std::uint32_t id : 22 = 0;
     std::uint32_t warp : 5 = 0;
-    std::uint32_t : 5;
+    // Which bytes any thread has read as non-coherent in this launch; kept in the first record of a cell.
+    std::uint32_t non_coherent : 4 = 0;
+    std::uint32_t : 1;
     std::uint32_t sync : 24 = 0;
     std::uint32_t bytes : 4 = 0;
     std::uint32_t strength : 2 = 0;
@@ -44,6 +46,11 @@ static_assert(sizeof(Cell) == 64);
 struct GlobalShadow {
     static constexpr std::uint64_t kPageCells = 256;
     std::vector<std::unique_ptr<std::array<Cell, kPageCells>>> pages;
+    struct Reader {
+        std::uint32_t id = 0, thread = 0;
+        std::uint64_t block = 0;
+    };
+    Reader non_coherent;              // the latest such read of the buffer
     std::uint64_t* budget = nullptr;  // pages that the launch may still make
 
     Cell* cell(std::uint64_t index) {
