@@ -166,7 +166,9 @@ struct Options {
     bool check_initialised = true;
     bool count = true;                // fill Counters
     std::uint64_t schedule_seed = 0;  // 0: warps and blocks in natural order; else a seeded permutation
-    std::uint64_t max_warp_instructions = 2'000'000'000;  // over the whole launch
+    std::uint64_t max_warp_instructions =
+        2'000'000'000;  // over the whole launch; one on a
+                        // tensor core counts as 64, an atomic more by its lanes
     std::chrono::milliseconds max_time{60'000};
     std::uint64_t max_printf_bytes = 1 << 20;
     std::size_t max_faults =
@@ -186,9 +188,10 @@ struct Place {
 
 // One thing that went wrong. Rules: "out-of-bounds", "misaligned-access", "null-access", "input-write",
 // "uninitialised-read" (shared, local, scratch), "uninitialised-output-read", "shared-race", "global-race",
-// "divergent-barrier", "inter-block-wait", "deadlock", "endless-loop", "trap", "assert", "invalid-shuffle" (a
-// lane named in the mask that does not take part), "stack-overflow", "unsupported-instruction",
-// "illegal-instruction", "instruction-limit", "time-limit", "printf-limit".
+// "non-coherent-read" (of what the launch writes), "divergent-barrier", "inter-block-wait", "deadlock",
+// "endless-loop", "trap", "assert", "invalid-shuffle" (a lane named in the mask that does not take part),
+// "stack-overflow", "unsupported-instruction", "illegal-instruction", "instruction-limit", "time-limit",
+// "printf-limit".
 struct Fault {
     std::string rule;
     std::string kernel;

@@ -70,6 +70,10 @@ bool mov(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
         if (!which) return d.fail("special register %" + special->name);
         out.sub = static_cast<std::uint8_t>(*which);
         out.imm = number;
+        using enum SpecialRegister;
+        if (*which == clock || *which == clock_hi || *which == clock64 || *which == globaltimer ||
+            *which == globaltimer_lo || *which == globaltimer_hi)
+            out.control = exec::Control::timed;
         return d.handler(out, "special") && d.destination(out, to);
     }
     const std::uint32_t bytes = ptx::size_bytes(*t);

@@ -110,6 +110,7 @@ void commit(Warp& w, const Instr&, Mask exec) {
 }
 // imm: how many of the lane's latest groups may stay pending.
 void wait_group(Warp& w, const Instr& in, Mask exec) {
+    w.launch->clock.pass(200, 400);
     for_lanes(exec, [&](int i) {
         const Mask lane = Mask{1} << i;
         s64 pending = 0;

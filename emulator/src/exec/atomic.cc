@@ -97,6 +97,11 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, bool shared)
         }
     });
     if (failed) return;
+    launch.surcharge += static_cast<u64>(std::popcount(exec));
+    if (shared)
+        launch.clock.pass(40, 60);
+    else
+        launch.clock.pass(300, 400);
     sync_read(w, in, exec, address, shared);
     if (launch.count) {
         counters::Shape shape;

@@ -143,6 +143,7 @@ void activemask(Warp& w, const Instr& in, Mask exec) {
 
 void nothing(Warp&, const Instr&, Mask) {}
 void fence(Warp& w, const Instr& in, Mask) {
+    w.launch->clock.pass(200, 600);
     if (!w.launch->check_races) return;
     const bool block_scope = in.has(flag::block_scope);
     if (in.has(flag::acquire)) races::acquire_noted(w, block_scope);

@@ -16,8 +16,9 @@ namespace emulator::exec {
 namespace EMULATOR_ISA {
 namespace {
 
-constexpr u64 kSpinAccesses = 16;    // sync-relevant accesses after which a fragment yields to its siblings
-constexpr u64 kSpinLoops = 200'000;  // backward branches after which it does so anyway
+constexpr u64 kSpinAccesses = 16;     // sync-relevant accesses after which a fragment yields to its siblings
+constexpr u64 kSpinLoops = 200'000;   // backward branches after which it does so anyway
+constexpr u64 kTensorSurcharge = 63;  // at most 2048 multiply-adds, as 64 instructions of a warp do
 constexpr u32 kNoLimit = ~0u;
 constexpr const char* kNotInMask = "the executing lane is not in its own member mask";
 
@@ -207,6 +208,15 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
                 }
                 pc += 1;
                 break;
+            case Control::timed:
+                w.instructions = executed;
+                if (exec) {
+                    if (w.tainted) [[unlikely]]
+                        propagate_taint(w, in, exec);
+                    in.fn(w, in, exec);
+                }
+                pc += 1;
+                break;
             case Control::branch: {
                 const bool backward = in.target <= pc;
                 if (exec == mask) {
@@ -269,6 +279,7 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
                 c.warp += 1;
                 c.threads += static_cast<u64>(std::popcount(mask));
                 c.on += static_cast<u64>(std::popcount(exec));
+                if (in.pipe == Pipe::tensor) launch.surcharge += kTensorSurcharge;
                 const bool uniform =
                     in.has(flag::whole_warp) || in.source(in.sources - 1).base == Base::narrow_constant;
                 f.pc = pc;
@@ -287,6 +298,7 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
                 pc += 1;
                 f.sync_accesses = kSpinAccesses;
                 leave();
+                launch.clock.pass(500, 500);
                 w.yield_at = executed;
                 // Sleeping between two looks at memory that has not changed: still waiting.
                 w.waits += w.polled_writes == w.block->writes + launch.switches;

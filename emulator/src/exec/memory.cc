@@ -260,6 +260,7 @@ void load_global_request(Warp& w, const Instr& in, Mask exec, Request& r) {
     bool mixed = false;
     Buffer* buffer = resolve(w, in, exec, r, false, mixed);
     if (!buffer) return;
+    w.launch->clock.pass(200, 400);
     if (in.has(flag::is_volatile)) sync_read(w, in, exec, r.address, false);
     if (w.launch->count) {
         if (in.space == ptx::Space::constant)
@@ -299,6 +300,7 @@ void store_global_request(Warp& w, const Instr& in, Mask exec, Request& r) {
     bool mixed = false;
     Buffer* buffer = resolve(w, in, exec, r, true, mixed);
     if (!buffer) return;
+    w.launch->clock.pass(20, 40);
     w.block->writes += 1;
     if (w.launch->count)
         counters::count_global(w, in, exec, r.address, r.bytes, r.shape, mixed ? nullptr : buffer, true);
@@ -337,6 +339,7 @@ bool shared_ok(Warp& w, const Instr& in, Mask exec, const Request& r, bool is_st
 void load_shared_request(Warp& w, const Instr& in, Mask exec, Request& r) {
     if (!shared_ok(w, in, exec, r, false)) return;
     Launch& launch = *w.launch;
+    launch.clock.pass(20, 16);
     if (in.has(flag::is_volatile)) sync_read(w, in, exec, r.address, true);
     if (launch.count) counters::count_shared(w, in, exec, r.address, r.bytes, r.shape, false);
     if (launch.check_races) races::shared_access(w, in, exec, r.address, r.bytes, Kind::read);
@@ -356,6 +359,7 @@ void load_shared_request(Warp& w, const Instr& in, Mask exec, Request& r) {
 void store_shared_request(Warp& w, const Instr& in, Mask exec, Request& r) {
     if (!shared_ok(w, in, exec, r, true)) return;
     Launch& launch = *w.launch;
+    launch.clock.pass(10, 16);
     w.block->writes += 1;
     if (launch.count) counters::count_shared(w, in, exec, r.address, r.bytes, r.shape, true);
     if (launch.check_races) races::shared_access(w, in, exec, r.address, r.bytes, Kind::write);

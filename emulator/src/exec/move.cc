@@ -109,7 +109,10 @@ void isspacep(Warp& w, const Instr& in, Mask exec) {
     set_predicate(w, in.destination(0), exec, m);
 }
 
-// Time advances by one cycle per warp instruction of the launch; globaltimer converts to nanoseconds.
+// Time: some cycles for each warp instruction of the launch, more for memory (Launch::clock), a few for
+// reading it; where it begins depends on the seed. globaltimer converts to nanoseconds.
+u64 cycles(Warp& w) { return w.launch->clock.cycles + (w.launch->instructions + w.instructions) * 4; }
+
 u64 special_value(Warp& w, const Instr& in, int lane) {
     const Launch& launch = *w.launch;
     const Dim3 &grid = launch.grid, &block = launch.block, &index = w.block->index;
@@ -162,15 +165,15 @@ u64 special_value(Warp& w, const Instr& in, int lane) {
         case SpecialRegister::lanemask_gt:
             return ~((bit - 1) | bit);
         case SpecialRegister::clock:
-            return static_cast<u32>(launch.instructions + w.instructions);
+            return static_cast<u32>(cycles(w));
         case SpecialRegister::clock_hi:
-            return (launch.instructions + w.instructions) >> 32;
+            return cycles(w) >> 32;
         case SpecialRegister::clock64:
-            return launch.instructions + w.instructions;
+            return cycles(w);
         case SpecialRegister::globaltimer:
         case SpecialRegister::globaltimer_lo:
         case SpecialRegister::globaltimer_hi: {
-            const u64 ns = (launch.instructions + w.instructions) * 1000 / launch.options->limits.clock_mhz;
+            const u64 ns = cycles(w) * 1000 / launch.options->limits.clock_mhz;
             return in.sub == static_cast<u8>(SpecialRegister::globaltimer_hi)   ? ns >> 32
                    : in.sub == static_cast<u8>(SpecialRegister::globaltimer_lo) ? static_cast<u32>(ns)
                                                                                 : ns;
@@ -191,6 +194,7 @@ u64 special_value(Warp& w, const Instr& in, int lane) {
 }
 void special(Warp& w, const Instr& in, Mask exec) {
     const Slot& d = in.destination(0);
+    if (in.control == Control::timed) w.launch->clock.pass(8, 24);
     for_lanes(exec, [&](int i) { set_lane(w, d, i, special_value(w, in, i)); });
 }
 

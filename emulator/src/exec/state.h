@@ -220,6 +220,15 @@ struct Origin {  // an undefined read, for the report that may come later
     std::uint32_t thread = 0;
 };
 
+// Cycles on top of those that instructions issue in: a plausible, seeded amount for what takes longer.
+struct Clock {
+    std::uint64_t cycles = 0, state = 0;
+    void pass(std::uint64_t least, std::uint32_t spread) {
+        state = state * 6364136223846793005ull + 1442695040888963407ull;
+        cycles += least + ((state >> 32) * spread >> 32);
+    }
+};
+
 struct Launch {
     const ptx::Module* module = nullptr;
     const Program* program = nullptr;
@@ -247,13 +256,15 @@ struct Launch {
     std::vector<InstrCounters> executed;  // by Instr::id
     std::vector<AccessCounters> accesses;
     std::uint64_t instructions = 0;
-    std::uint64_t switches = 0;  // times that another block came to run and changed memory
+    std::uint64_t surcharge = 0;  // for the limit: what costs more than one instruction does
+    std::uint64_t switches = 0;   // times that another block came to run and changed memory
     std::uint64_t blocks_launched = 0, warps_launched = 0;
     std::uint64_t max_warp_instructions = 0, max_global_loads = 0;
     std::uint64_t barrier_arrivals = 0;
     std::uint64_t async_requests = 0, async_bytes = 0;
     std::unordered_map<std::uint64_t, AtomicAddress> atomic_addresses;  // global ones
 
+    Clock clock;
     std::uint32_t race_serial = 0;
     std::map<std::uint32_t, Peek> peeks;  // by Program::places of the read
     std::uint64_t shadow_pages = 0;       // that may still be made

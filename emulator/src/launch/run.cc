@@ -265,6 +265,8 @@ Outcome run(const Module& module, Memory& memory, const Launch& request, const O
                                        ? text->dynamic_shared_offset + request.dynamic_shared
                                        : text->static_shared);
     launch.arguments = request.arguments;
+    launch.clock.state = options.schedule_seed;
+    launch.clock.pass(std::uint64_t{1} << 20, ~0u);
     const bool calls = !launch.kernel->calls.empty();
     launch.local_limit = launch.kernel->frame_bytes + (calls ? 65536 : 0);
     launch.local_stride = (launch.local_limit + 63) / 64 * 64;

@@ -178,7 +178,7 @@ void Scheduler::retire(std::size_t index) {
 
 bool Scheduler::limits_reached(Block& block) {
     Launch& launch = launch_;
-    const bool instructions = launch.instructions > launch.options->max_warp_instructions;
+    const bool instructions = launch.instructions + launch.surcharge > launch.options->max_warp_instructions;
     const bool time = std::chrono::steady_clock::now() > deadline_;
     if (!instructions && !time) return false;
     // A block that has just ended ends no launch: the next one meets the limit as it begins, or there is none

@@ -1,6 +1,6 @@
 // buffer: x input f32 256 mod 50
-// buffer: sum inout f64 1
-// buffer: halves inout bf16 2
+// buffer: sum inout i64 1
+// buffer: halves inout f16 2
 // buffer: most output f32 4
 // launch: k grid=4 block=64 args=x,sum,halves,most
 // expect: clean
