@@ -407,6 +407,32 @@ TEST(Instructions, ApproximationsAreInsideTheDocumentedError) {
               (std::vector<I>{0, 0x80000000, 0x7fffffff}));
 }
 
+// What the coarse approximations answer is off by nearly as much as documented: a kernel that cannot bear
+// that must fail. They stay odd, reach the ends, and repeat.
+TEST(Instructions, CoarseApproximationsAreCoarse) {
+    std::vector<I> x, negated;
+    for (int e = -20; e <= 2; ++e) {
+        for (int k = 0; k < 37; ++k) {
+            x.push_back(std::bit_cast<I>(std::ldexp(1.0f + static_cast<float>(k) / 37.0f, e)));
+            negated.push_back(x.back() | 0x80000000u);
+        }
+    }
+    const auto got = evaluate<I>("tanh.approx.f32 %d, %a;", x, x, x);
+    const auto odd = evaluate<I>("tanh.approx.f32 %d, %a;", negated, negated, negated);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const double want = std::tanh(static_cast<double>(f(x[i])));
+        const double error = std::fabs(f(got[i]) - want) / want;
+        ASSERT_EQ(odd[i], got[i] | 0x80000000u);
+        ASSERT_LE(std::fabs(f(got[i])), 1.0f);
+        ASSERT_LE(error, std::ldexp(1, -11)) << f(x[i]);
+        // Near 1 the end of the range cuts the error short.
+        ASSERT_GE(error, want < 0.999 ? std::ldexp(1, -12.1) : 0.0) << f(x[i]);
+    }
+    EXPECT_EQ(evaluate<I>("tanh.approx.f32 %d, %a;", {0, 0x80000000, 0x7f800000, 0xff800000, 0x41a00000},
+                          {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}),
+              (std::vector<I>{0, 0x80000000, 0x3f800000, 0xbf800000, 0x3f800000}));
+}
+
 // All 65536 halves, and halves of hard sums.
 TEST(Instructions, Half) {
     std::vector<I> all(65536);
