@@ -21,9 +21,10 @@ std::string dtypes_of(const std::vector<TensorSpec>& list) {
 
 // A page is sound when it parses, its op takes its operands, and inputs and a reference can be had on the
 // smallest check shape for every draw.
-Status check_page(const Workbench& bench, const Task& task) {
+Status check_page(const Workbench& bench, const Task& task, std::string& warning) {
     auto expectations = make_expectations(task, *bench.compiler, *bench.device);
     if (!expectations) return expectations.error();
+    warning = (*expectations)->warning();
     const auto size = [&](const SymbolValues& symbols) {
         std::int64_t total = 0;
         for (const TensorSpec& spec : task.inputs) {
@@ -71,7 +72,8 @@ Exit run_tasks(const Global& global, const TasksCall& call) {
         Status status = Done{};
         if (!task) status = task.error();
         if (status.ok()) status = validate_task(*task);
-        if (status.ok() && checking) status = check_page(*bench, *task);
+        std::string warning;
+        if (status.ok() && checking) status = check_page(*bench, *task, warning);
         Json entry;
         entry["name"] = task ? task->name : name;
         entry["file"] = page.string();
@@ -84,6 +86,7 @@ Exit run_tasks(const Global& global, const TasksCall& call) {
             entry["tune_shapes"] = task->tune_shapes.size();
         }
         entry["sound"] = status.ok();
+        if (!warning.empty()) entry["warning"] = warning;
         if (!status) {
             sound = false;
             entry["error"] = status.error().str();
@@ -94,6 +97,8 @@ Exit run_tasks(const Global& global, const TasksCall& call) {
             } else if (checking) {
                 fmt::print("{}: sound, {} check shapes, draws: {}\n", task->name, task->check_shapes.size(),
                            fmt::join(cases_for(*task), " "));
+                if (!warning.empty())
+                    fmt::print(stderr, "kernelwright: {}: warning: {}\n", task->file, printable(warning));
             } else {
                 fmt::print("{:<22} {:<18} {:<22} {}\n", task->name,
                            task->op.empty() ? "(own reference)" : task->op, dtypes_of(task->inputs),

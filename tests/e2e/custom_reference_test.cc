@@ -24,12 +24,16 @@ TEST_P(CustomReference, Judges) {
     if (slurp(cases / (task + ".md")).find("python3") != std::string::npos && !has_numpy()) {
         GTEST_SKIP() << "python3 has no numpy here";
     }
-    const Ran ran =
-        run_program({"check", (cases / (task + ".md")).string(), GetParam().string(), "--json"}, path);
     const bool good = stem.find("__good") != std::string::npos;
-    EXPECT_EQ(ran.exit, good ? 0 : 1) << ran.out << ran.err;
-    if (!good) {
-        EXPECT_EQ(ran.json().value("stage", ""), "numerics") << ran.out;
+    for (const char* seed : {"1", "2", "3"}) {
+        const Ran ran = run_program(
+            {"check", (cases / (task + ".md")).string(), GetParam().string(), "--json", "--seed", seed},
+            path);
+        EXPECT_EQ(ran.exit, good ? 0 : 1) << ran.out << ran.err;
+        EXPECT_EQ(ran.out.find("tune-shape-unverified"), std::string::npos) << ran.out;
+        if (!good) {
+            EXPECT_EQ(ran.json().value("stage", ""), "numerics") << ran.out;
+        }
     }
 }
 
@@ -79,6 +83,46 @@ TEST(CustomReferenceErrors, AnEndlessCommandIsGivenUp) {
     const Ran wrong = run_program({"check", page.string(), good}, "KERNELWRIGHT_REFERENCE_SECONDS=soon");
     EXPECT_EQ(wrong.exit, 2);
     EXPECT_NE(wrong.err.find("number of seconds"), std::string::npos) << wrong.err;
+}
+
+// A block that cannot be had in another precision is said to be so, with the reason; never silently.
+TEST(CustomReferenceErrors, OnePrecisionIsAWarning) {
+    const Scratch scratch;
+    std::string text = slurp(cases / "scaled_square.md");
+    const auto put = [&](const std::string& old, const std::string& now) {
+        text.replace(text.find(old), old.size(), now);
+    };
+    put("const float* x, float* y", "const int* x, float* y");
+    put("alpha * x[i] * x[i] + x[i]",
+        "alpha * __int_as_float(x[i]) * __int_as_float(x[i]) + __int_as_float(x[i])");
+    const auto page = scratch.path() / "scaled_square.md";
+    std::ofstream(page) << text;
+    const Ran ran =
+        run_program({"check", page.string(), (cases / "scaled_square__good.cu").string(), "--json"});
+    EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
+    EXPECT_NE(ran.out.find("reference-in-one-precision"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("`const int* x` for the f32 tensor `x` is of another type"), std::string::npos)
+        << ran.out;
+    const Ran checked = run_program({"tasks", "check", page.string()});
+    EXPECT_NE(checked.err.find("warning: the page's reference"), std::string::npos) << checked.err;
+}
+
+TEST(CustomReferenceErrors, SaysWhichProgramRanAndWhatIsCopied) {
+    const Scratch scratch;
+    const auto page = page_with(scratch, "python3 sub/gone.py");
+    const Ran ran = run_program({"check", page.string(), good});
+    EXPECT_EQ(ran.exit, 2);
+    EXPECT_NE(ran.err.find("/python3)"), std::string::npos) << ran.err;
+    EXPECT_NE(ran.err.find("plain name"), std::string::npos) << ran.err;
+}
+
+// The page's params come under their names.
+TEST(CustomReferenceErrors, ACommandFindsTheParams) {
+    const Scratch scratch;
+    const auto page = page_with(scratch, "cat params.json >&2; exit 3");
+    const Ran ran = run_program({"check", page.string(), good});
+    EXPECT_EQ(ran.exit, 2);
+    EXPECT_NE(ran.err.find('{'), std::string::npos) << ran.err;
 }
 
 }  // namespace

@@ -98,6 +98,31 @@ TEST_P(Bad, ReplaysFromTheDiagnostic) {
     EXPECT_EQ(second["diagnostics"][0].value("rule", ""), d.value("rule", "-"));
 }
 
+// `--case` runs that draw alone, and a pass replays as it was called.
+TEST(Verdict, ACaseIsRunAlone) {
+    const Ran ran = run_program({"check", (cases / "tasks/vector_add.md").string(),
+                                 (cases / "good/vector_add__naive.cu").string(), "--shape", "N=5", "--case",
+                                 "huge", "--json"});
+    EXPECT_EQ(ran.exit, 0) << ran.out;
+    EXPECT_EQ(ran.json().value("cases_checked", 0), 1) << ran.out;
+    EXPECT_EQ(ran.err.find("normal"), std::string::npos) << ran.err;
+    const std::string replay = ran.json().value("replay", "");
+    EXPECT_NE(replay.find("--shape N=5 --case huge --seed 1"), std::string::npos) << replay;
+}
+
+// A maximum that starts too high: the draw's two ends are told apart, and the hint names the cause.
+TEST(Verdict, AStartAboveTheLowestNumberIsNamed) {
+    const Ran ran =
+        run_program({"check", task_of(cases / "bad/argmax_rows__maximum_from_minus_3e38.cu").string(),
+                     (cases / "bad/argmax_rows__maximum_from_minus_3e38.cu").string(), "--json"});
+    const Json d = ran.json()["diagnostics"][0];
+    EXPECT_EQ(d.value("case", ""), "lowest") << ran.out;
+    EXPECT_NE(d.value("hint", "").find("starts from a value above the lowest number"), std::string::npos)
+        << ran.out;
+    const std::string message = d.value("message", "");
+    EXPECT_EQ(message.find("from -3.403e+38 to -3.403e+38"), std::string::npos) << message;
+}
+
 std::string name(const testing::TestParamInfo<std::filesystem::path>& info) { return test_name(info.param); }
 INSTANTIATE_TEST_SUITE_P(Verdict, Good, testing::ValuesIn(files_in(cases / "good", ".cu")), name);
 INSTANTIATE_TEST_SUITE_P(Verdict, Bad, testing::ValuesIn(files_in(cases / "bad", ".cu")), name);

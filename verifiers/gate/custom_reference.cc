@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "harness/candidate/candidate.h"
@@ -17,6 +18,10 @@
 #include "harness/core/text.h"
 #include "harness/sandbox/command.h"
 #include "verifiers/gate/execution.h"
+#include "verifiers/gate/reference_precision.h"
+#include "verifiers/numerics/draws.h"
+#include "verifiers/numerics/random.h"
+#include "verifiers/reference/rounding.h"
 
 namespace kernelwright {
 namespace {
@@ -80,6 +85,18 @@ Result<std::chrono::seconds> command_limit() {
     return std::chrono::seconds(value);
 }
 
+// The file behind the command's first word, where that is a name on the PATH: which python3 it was.
+std::string program_of(const std::string& command) {
+    const std::string word = command.substr(0, command.find(' '));
+    const std::string path = command_search_path(read_environment("PATH").value_or(""));
+    if (word.empty() || word.find_first_of("/;|&$=<>()\"'`") != std::string::npos) return "";
+    for (const std::string& folder : split(path, ':')) {
+        const std::string file = folder + "/" + word;
+        if (!folder.empty() && ::access(file.c_str(), X_OK) == 0) return file;
+    }
+    return "";
+}
+
 Error command_failed(const Task& task, const ProcessResult& process, std::chrono::seconds limit) {
     std::string what = "ended with " + process.end.str();
     std::string hint;
@@ -96,9 +113,18 @@ Error command_failed(const Task& task, const ProcessResult& process, std::chrono
             "it sees the system's programs, its own installation and the folders of "
             "KERNELWRIGHT_SANDBOX_READ; docs/sandbox.md";
     }
+    if (hint.empty() && (process.error_output.find("No such file") != std::string::npos ||
+                         process.error_output.find("can't open file") != std::string::npos))
+        hint =
+            "only files that the command names by their plain name and that lie beside the page are copied "
+            "into its "
+            "working directory";
     const std::string said = last_words(process.error_output);
+    const std::string program = program_of(task.reference_command);
     return about(task,
-                 fmt::format("`{}` {}{}", task.reference_command, what, said.empty() ? "" : ": " + said),
+                 fmt::format("`{}` {}{}{}", task.reference_command,
+                             program.empty() ? "" : fmt::format("({}) ", program), what,
+                             said.empty() ? "" : ": " + said),
                  std::move(hint));
 }
 
@@ -114,6 +140,8 @@ Result<std::vector<Tensor>> run_command_once(const Task& task, const SymbolValue
     if (const Status written = write_file_atomic(folder.path() / "symbols.json", Json(symbols).dump());
         !written)
         return written.error();
+    if (const Status written = write_file_atomic(folder.path() / "params.json", task.params.dump()); !written)
+        return written.error();
     const auto limit = command_limit();
     if (!limit) return limit.error();
     SandboxedCommand command;
@@ -123,17 +151,10 @@ Result<std::vector<Tensor>> run_command_once(const Task& task, const SymbolValue
     // A script named in the command lies beside the page.
     const fs::path page_folder = fs::absolute(fs::path(task.file)).parent_path();
     std::error_code ec;
-    for (const std::string& word : {std::string(task.reference_command)}) {
-        std::size_t start = 0;
-        while (start < word.size()) {
-            const std::size_t end = std::min(word.find(' ', start), word.size());
-            const std::string part = word.substr(start, end - start);
-            if (!part.empty() && part.find('/') == std::string::npos &&
-                fs::is_regular_file(page_folder / part, ec)) {
-                fs::copy_file(page_folder / part, folder.path() / part, ec);
-            }
-            start = end + 1;
-        }
+    for (const std::string& part : split(task.reference_command, ' ')) {
+        if (!part.empty() && part.find('/') == std::string::npos &&
+            fs::is_regular_file(page_folder / part, ec))
+            fs::copy_file(page_folder / part, folder.path() / part, ec);
     }
     const auto outcome = run_command(command);
     if (!outcome) return outcome.error();
@@ -164,48 +185,163 @@ Result<std::vector<Tensor>> run_command_once(const Task& task, const SymbolValue
     return outputs;
 }
 
+// Floating inputs, each moved by a share of itself: the first time all by the same, then each by its own. The
+// roundings of an evaluation on them are others, and what the move does to an output tells how large the
+// terms are that went into it.
+std::vector<Tensor> moved(const Task& task, const std::vector<Tensor>& inputs, int sample, double share) {
+    std::vector<Tensor> out = inputs;
+    for (std::size_t k = 0; k < out.size(); ++k) {
+        const TensorSpec& spec = task.inputs[k];
+        // Numbers that count or point stay what they are.
+        if (!is_float(spec.dtype) || spec.values.kind == "ints" || spec.values.kind == "indices") continue;
+        const RandomStream random(static_cast<std::uint64_t>(sample), "moved inputs/" + spec.name);
+        const double low = spec.range ? (*spec.range)[0] : -std::numeric_limits<double>::infinity();
+        const double high = spec.range ? (*spec.range)[1] : std::numeric_limits<double>::infinity();
+        for (std::int64_t i = 0; i < out[k].count(); ++i) {
+            const double value = out[k].at(i);
+            if (!std::isfinite(value)) continue;
+            double by = share;
+            if (sample > 0) by *= 0.5 + random.uniform(i);
+            if (sample > 0 && random.bits(i, 1) % 2 == 0) by = -by;
+            const double there = std::clamp(value * (1 + by), low, high);
+            if (std::isfinite(there) && std::fabs(there) <= largest_finite(out[k].dtype))
+                out[k].set(i, there);
+        }
+    }
+    return out;
+}
+
+bool is_whole(const Tensor& t) {
+    if (!is_float(t.dtype)) return true;
+    for (std::int64_t i = 0; i < t.count(); ++i) {
+        const double value = t.at(i);
+        if (!std::isfinite(value) || value != std::floor(value)) return false;
+    }
+    return true;
+}
+
+// The shortest floating type of the page; nullopt where there is none below f64, or f64 takes part.
+std::optional<DType> shortest_floating(const Task& task) {
+    std::optional<DType> out;
+    for (const auto* list : {&task.inputs, &task.outputs}) {
+        for (const TensorSpec& spec : *list) {
+            if (spec.dtype == DType::f64) return std::nullopt;
+            if (is_float(spec.dtype) && (!out || bits(spec.dtype) < bits(*out))) out = spec.dtype;
+        }
+    }
+    return out;
+}
+
 class CudaReferenceOnDevice final : public CudaReference {
   public:
-    // The block as the page has it, with every floating tensor in `floating` when that is set.
+    // The block in one precision.
     struct Variant {
         Task task;  // dtypes as this variant stores them
         Candidate candidate;
+        std::uint32_t shared_scale = 1;                  // dynamic shared memory, against what the plan says
         std::vector<std::shared_ptr<Session>> sessions;  // by plan
         std::vector<std::map<std::string, std::string>> lowered;
         std::vector<Signatures> signatures;
     };
+    struct Answer {
+        std::vector<Tensor> outputs;
+        Operations operations;
+    };
 
-    CudaReferenceOnDevice(Task task, Variant wide, std::optional<Variant> narrow)
-        : task_(std::move(task)), wide_(std::move(wide)), narrow_(std::move(narrow)) {}
+    // `value` gives the right answers. `narrow` is the same in the task's precision, or absent; `own` the
+    // block as it stands where tensors are shorter than f32, or absent.
+    CudaReferenceOnDevice(Task task, Variant value, std::optional<Variant> narrow, std::optional<Variant> own,
+                          std::string warning)
+        : task_(std::move(task)),
+          value_(std::move(value)),
+          narrow_(std::move(narrow)),
+          own_(std::move(own)),
+          warning_(std::move(warning)) {}
+
+    const std::string& warning() const override { return warning_; }
 
     Result<std::vector<Expected>> evaluate(const SymbolValues& symbols,
                                            const std::vector<Tensor>& inputs) override {
-        auto wide = run(wide_, symbols, inputs);
-        if (!wide) return wide.error();
+        auto value = run(value_, symbols, inputs, "in doubles");
+        if (!value) return value.error();
+        std::optional<Answer> narrow;
         if (narrow_) {
-            auto narrow = run(*narrow_, symbols, inputs);
-            if (!narrow) return narrow.error();
-            return expected_from_spread(task_, *wide, *narrow,
-                                        "CUDA reference in doubles and in the task's precision");
+            auto got = run(*narrow_, symbols, inputs, "in single precision");
+            if (!got) return got.error();
+            narrow = std::move(*got);
         }
-        // The block cannot be had in another precision: what a rounding of the inputs does to it stands in.
-        std::vector<Tensor> nudged = inputs;
-        for (Tensor& t : nudged) {
-            if (!is_float(t.dtype)) continue;
-            const double u = unit_roundoff(t.dtype == DType::f64 ? DType::f64 : DType::f32);
-            for (std::int64_t i = 0; i < t.count(); ++i) t.set(i, t.at(i) * (1 + (i % 2 == 0 ? 2 : -2) * u));
+        const bool doubles = has_doubles(task_);
+        const double u = unit_roundoff(doubles ? DType::f64 : DType::f32);
+        Spreads spreads(task_, value->outputs, narrow ? narrow->outputs : value->outputs);
+        // On inputs of the page's own short types a smaller move would be rounded away.
+        double share = 0x1p-14;
+        if (!narrow_) {
+            for (const TensorSpec& spec : task_.inputs) {
+                if (is_float(spec.dtype)) share = std::max(share, 4 * unit_roundoff(spec.dtype));
+            }
         }
-        auto narrow = run(wide_, symbols, nudged);
-        if (!narrow) return narrow.error();
-        return expected_from_spread(task_, *wide, *narrow, "CUDA reference on inputs moved by one rounding");
+        std::vector<Tensor> longer;
+        longer.reserve(inputs.size());
+        for (const Tensor& t : inputs) {
+            const bool widen = narrow_ && is_float(t.dtype) && t.dtype != DType::f64;
+            longer.push_back(widen ? Tensor::from(DType::f32, t.shape, t.values()) : t);
+        }
+        for (int sample = 0; sample < moves_for(value->outputs); ++sample) {
+            const std::vector<Tensor> there = moved(task_, longer, sample, share);
+            // A block need not bear the inputs that nothing drew.
+            const auto wide = run(value_, symbols, there, "");
+            if (!wide) continue;
+            std::optional<Answer> rounded;
+            if (narrow_) {
+                auto got = run(*narrow_, symbols, there, "");
+                if (!got) continue;
+                rounded = std::move(*got);
+            }
+            spreads.add(wide->outputs, rounded ? &rounded->outputs : nullptr, share, 2 * u);
+        }
+        spreads.add_roundings((narrow ? *narrow : *value).operations, u);
+        const bool whole =
+            std::all_of(inputs.begin(), inputs.end(), [](const Tensor& t) { return is_whole(t); });
+        if (narrow && whole) spreads.exact_where_sums_are(narrow->operations, u);
+        if (own_) {
+            const auto own = run(*own_, symbols, inputs, "as it stands");
+            if (!own) return own.error();
+            spreads.add_own(own->outputs);
+        }
+        return spreads.expected(narrow_ ? "CUDA reference in doubles and in the task's precision"
+                                        : "CUDA reference on inputs moved by one rounding");
+    }
+
+    Result<double> work(const SymbolValues& symbols) override {
+        std::vector<Tensor> inputs;
+        auto drawn = draw_inputs(task_, symbols, tune_case(task_), 1);
+        if (!drawn) return drawn.error();
+        double total = 0;
+        for (Variant* v : {&value_, narrow_ ? &*narrow_ : nullptr}) {
+            if (v == nullptr) continue;
+            auto prepared = prepare(*v, symbols, *drawn);
+            if (!prepared) return prepared.error();
+            prepared->job.sample_blocks = 2;
+            prepared->job.count = true;
+            for (JobBuffer& buffer : prepared->job.buffers) buffer.fetch = false;
+            const auto outcome = v->sessions[prepared->index]->run(prepared->job);
+            if (!outcome) return about(v->task, outcome.error().message);
+            for (const KernelRun& kernel : outcome->kernels)
+                total += static_cast<double>(kernel.counters.warp_instructions) *
+                         static_cast<double>(kernel.blocks_total) /
+                         static_cast<double>(std::max<std::uint64_t>(1, kernel.blocks_run));
+        }
+        std::int64_t most = 0;
+        for (const TensorSpec& spec : task_.outputs) {
+            if (const auto shape = spec.shape_at(symbols)) most = std::max(most, element_count(*shape));
+        }
+        return total * (1 + moves_for(most));
     }
 
     static Result<Variant> compile(const Task& page, Compiler& compiler, Device& device,
-                                   std::optional<DType> floating,
-                                   const std::map<std::string, std::string>& defines) {
+                                   std::optional<DType> floating, bool rename) {
         Variant v;
         v.task = page;
-        v.task.inputs = page.inputs;
         if (floating) {
             for (auto* list : {&v.task.inputs, &v.task.outputs}) {
                 for (TensorSpec& spec : *list) {
@@ -215,20 +351,30 @@ class CudaReferenceOnDevice final : public CudaReference {
         }
         const std::string file = page.file;
         // Lines of the block are counted from the page's first line.
-        ParsedCandidate parsed =
-            parse_candidate(v.task,
-                            std::string(static_cast<std::size_t>(page.reference_code->line - 1), '\n') +
-                                page.reference_code->source,
-                            file);
+        ParsedCandidate parsed = parse_candidate(
+            v.task,
+            std::string(static_cast<std::size_t>(page.reference_code->line - 1), '\n') +
+                (rename ? in_precision(page.reference_code->source, *floating) : page.reference_code->source),
+            file);
         if (!parsed.ok()) return Error{to_line(parsed.diagnostics.front())};
         v.candidate = std::move(parsed.candidate);
+        if (rename) {
+            const DType stored =
+                page.reference_dtype == DType::f64 ? DType::f64 : shortest_floating(page).value_or(*floating);
+            v.shared_scale =
+                static_cast<std::uint32_t>(std::max(1, bits(*floating) / std::max(8, bits(stored))));
+            for (LaunchPlan& plan : v.candidate.plans) {
+                for (ScratchPlan& scratch : plan.scratch) {
+                    if (is_float(scratch.dtype)) scratch.dtype = *floating;
+                }
+            }
+        }
         for (const LaunchPlan& plan : v.candidate.plans) {
             CompileRequest request;
             request.source = v.candidate.source;
             request.file = file;
             request.options = plan.options;
             request.defines = plan.defines;
-            request.defines.insert(defines.begin(), defines.end());
             for (const KernelPlan& k : plan.kernels) {
                 if (k.is_name_expression()) request.name_expressions.push_back(k.name);
             }
@@ -266,13 +412,20 @@ class CudaReferenceOnDevice final : public CudaReference {
     }
 
   private:
-    static Result<std::vector<Tensor>> run(Variant& v, const SymbolValues& symbols,
-                                           const std::vector<Tensor>& inputs) {
+    struct Prepared {
+        std::size_t index = 0;  // of the plan
+        BoundPlan plan;
+        Job job;
+    };
+
+    static Result<Prepared> prepare(Variant& v, const SymbolValues& symbols,
+                                    const std::vector<Tensor>& inputs) {
         const auto plan = choose_plan(v.candidate, v.task, symbols, {});
         if (!plan) return plan.error();
         if (!*plan) return about(v.task, "no launch plan of the reference block holds for this shape");
-        const auto index = static_cast<std::size_t>(**plan);
-        auto bound = bind_plan(v.candidate, v.task, **plan, symbols, {}, v.signatures[index]);
+        Prepared out;
+        out.index = static_cast<std::size_t>(**plan);
+        auto bound = bind_plan(v.candidate, v.task, **plan, symbols, {}, v.signatures[out.index]);
         if (const auto* diagnostics = std::get_if<std::vector<Diagnostic>>(&bound))
             return about(v.task, to_line(diagnostics->front()));
         std::vector<Tensor> converted;
@@ -284,73 +437,209 @@ class CudaReferenceOnDevice final : public CudaReference {
             }
             converted.push_back(Tensor::from(dtype, inputs[i].shape, inputs[i].values()));
         }
-        const auto& bound_plan = std::get<BoundPlan>(bound);
-        Job job = make_job(v.task, bound_plan, converted);
-        job.lowered_names = v.lowered[index];
-        job.check_races = true;
-        const auto outcome = v.sessions[index]->run(job);
-        if (!outcome) return about(v.task, outcome.error().message);
-        const auto faults = diagnostics_of(*outcome, bound_plan, v.task.file);
-        if (!faults.empty()) return about(v.task, to_line(faults.front()));
-        std::vector<Tensor> outputs;
+        out.plan = std::move(std::get<BoundPlan>(bound));
+        for (BoundKernel& kernel : out.plan.kernels) kernel.dynamic_shared *= v.shared_scale;
+        out.job = make_job(v.task, out.plan, converted);
+        out.job.lowered_names = v.lowered[out.index];
+        return out;
+    }
+
+    static Result<Answer> run(Variant& v, const SymbolValues& symbols, const std::vector<Tensor>& inputs,
+                              const std::string& how) {
+        auto prepared = prepare(v, symbols, inputs);
+        if (!prepared) return prepared.error();
+        prepared->job.check_races = true;
+        prepared->job.count = true;
+        const auto outcome = v.sessions[prepared->index]->run(prepared->job);
+        const std::string evaluated = how.empty() ? "" : fmt::format("evaluated {}: ", how);
+        if (!outcome) return about(v.task, evaluated + outcome.error().message);
+        const auto faults = diagnostics_of(*outcome, prepared->plan, v.task.file);
+        if (!faults.empty()) return about(v.task, evaluated + to_line(faults.front()));
+        Answer answer;
         for (const TensorSpec& spec : v.task.outputs) {
             const std::string& buffer = spec.inplace_of.empty() ? spec.name : spec.inplace_of;
-            outputs.push_back(take_output(spec, symbols, outcome->fetched.at(buffer)).tensor);
+            answer.outputs.push_back(take_output(spec, symbols, outcome->fetched.at(buffer)).tensor);
         }
-        return outputs;
+        for (std::size_t i = 0; i < outcome->kernels.size(); ++i) {
+            const emulator::Counters& c = outcome->kernels[i].counters;
+            const auto operations =
+                static_cast<double>(c.thread_fadd + c.thread_fmul + c.thread_ffma + c.thread_dadd +
+                                    c.thread_dmul + c.thread_dfma + c.thread_hadd + c.thread_hmul +
+                                    c.thread_hfma + 32 * c.inst_xu + c.tensor_flops / 2);
+            const bool talk = c.shared_load_requests + c.shared_store_requests + c.shuffles > 0;
+            const auto& block = prepared->plan.kernels[i].block;
+            const std::uint64_t groups =
+                c.blocks_launched * (talk ? 1 : std::uint64_t{block[0]} * block[1] * block[2]);
+            answer.operations.all += operations;
+            answer.operations.of_a_group =
+                std::max(answer.operations.of_a_group,
+                         operations / static_cast<double>(std::max<std::uint64_t>(1, groups)));
+        }
+        return answer;
+    }
+
+    // Evaluations on moved inputs: more where few elements could all be right by luck.
+    static int moves_for(std::int64_t elements) { return elements < 4096 ? 3 : 1; }
+    static int moves_for(const std::vector<Tensor>& outputs) {
+        std::int64_t most = 0;
+        for (const Tensor& t : outputs) most = std::max(most, t.count());
+        return moves_for(most);
+    }
+
+    static bool has_doubles(const Task& task) {
+        const auto f64 = [](const TensorSpec& spec) { return spec.dtype == DType::f64; };
+        return std::any_of(task.inputs.begin(), task.inputs.end(), f64) ||
+               std::any_of(task.outputs.begin(), task.outputs.end(), f64);
     }
 
     Task task_;
-    Variant wide_;
-    std::optional<Variant> narrow_;
+    Variant value_;
+    std::optional<Variant> narrow_, own_;
+    std::string warning_;
 };
 
 }  // namespace
 
-std::vector<Expected> expected_from_spread(const Task& task, const std::vector<Tensor>& wide,
-                                           const std::vector<Tensor>& narrow, const std::string& origin) {
-    std::vector<Expected> out;
-    for (std::size_t k = 0; k < wide.size(); ++k) {
-        const TensorSpec& spec = task.outputs[k];
+double Operations::of_an_element(std::int64_t elements) const {
+    const double own = std::max(1.0, all / static_cast<double>(std::max<std::int64_t>(1, elements)));
+    return own + of_a_group / own;
+}
+
+Spreads::Spreads(const Task& task, std::vector<Tensor> wide, const std::vector<Tensor>& narrow)
+    : task_(task), wide_(std::move(wide)), outputs_(wide_.size()) {
+    for (std::size_t k = 0; k < wide_.size(); ++k) {
+        const auto count = static_cast<std::size_t>(wide_[k].count());
+        outputs_[k].spread.assign(count, 0);
+        outputs_[k].terms.assign(count, 0);
+        outputs_[k].further.assign(count, 0);
+        note_differences(k, wide_[k], narrow[k]);
+        outputs_[k].equal = outputs_[k].squares == 0;
+    }
+}
+
+void Spreads::note_differences(std::size_t k, const Tensor& wide, const Tensor& narrow) {
+    if (!is_float(task_.outputs[k].dtype)) return;
+    Output& out = outputs_[k];
+    for (std::int64_t i = 0; i < wide.count(); ++i) {
+        const double d = std::fabs(wide.at(i) - narrow.at(i));
+        if (!std::isfinite(d)) continue;
+        out.squares += d * d;
+        ++out.finite;
+        double& spread = out.spread[static_cast<std::size_t>(i)];
+        spread = std::max(spread, d);
+    }
+}
+
+void Spreads::add(const std::vector<Tensor>& wide, const std::vector<Tensor>* narrow, double share,
+                  double rounding) {
+    for (std::size_t k = 0; k < wide_.size(); ++k) {
+        if (!is_float(task_.outputs[k].dtype)) continue;
+        Output& out = outputs_[k];
+        if (narrow != nullptr) note_differences(k, wide[k], (*narrow)[k]);
+        for (std::int64_t i = 0; i < wide_[k].count(); ++i) {
+            const double terms = std::fabs(wide[k].at(i) - wide_[k].at(i)) / share;
+            if (!std::isfinite(terms)) continue;
+            double& most = out.terms[static_cast<std::size_t>(i)];
+            most = std::max(most, terms);
+            if (narrow == nullptr) {
+                // Without another precision: what a rounding of the inputs does.
+                double& spread = out.spread[static_cast<std::size_t>(i)];
+                spread = std::max(spread, rounding * terms);
+            }
+        }
+    }
+}
+
+void Spreads::add_roundings(const Operations& operations, double u) {
+    u_ = u;
+    for (std::size_t k = 0; k < wide_.size(); ++k) {
+        Output& out = outputs_[k];
+        const double each = operations.of_an_element(wide_[k].count());
+        // Terms that the reference makes itself (the exponentials of a constant row) are no smaller than the
+        // result.
+        for (std::size_t i = 0; i < out.terms.size(); ++i) {
+            const double value = std::fabs(wide_[k].at(static_cast<std::int64_t>(i)));
+            if (std::isfinite(value)) out.further[i] += each * u * std::max(out.terms[i], value);
+        }
+    }
+}
+
+void Spreads::exact_where_sums_are(const Operations& operations, double u) {
+    for (std::size_t k = 0; k < wide_.size(); ++k) {
+        Output& out = outputs_[k];
+        if (!out.equal || !is_whole(wide_[k])) continue;
+        // The sum of the terms' magnitudes is at most so much, since `terms` is at least about their 2-norm.
+        const double each = operations.of_an_element(wide_[k].count());
+        const double largest = out.terms.empty() ? 0 : *std::max_element(out.terms.begin(), out.terms.end());
+        if (std::sqrt(std::max(1.0, each)) * largest > 1 / u) continue;
+        out.squares = 0;
+        std::fill(out.further.begin(), out.further.end(), 0.0);
+        for (std::size_t i = 0; i < out.spread.size(); ++i)
+            out.spread[i] = u * std::fabs(wide_[k].at(static_cast<std::int64_t>(i)));
+    }
+}
+
+void Spreads::add_own(const std::vector<Tensor>& own) {
+    for (std::size_t k = 0; k < wide_.size(); ++k) {
+        const TensorSpec& spec = task_.outputs[k];
+        if (!is_float(spec.dtype)) continue;
+        const reference::Rounder rounder(spec.dtype);
+        Output& out = outputs_[k];
+        std::vector<double> excess(out.spread.size(), 0);
+        double squares = 0;
+        for (std::int64_t i = 0; i < wide_[k].count(); ++i) {
+            const double value = wide_[k].at(i);
+            const double d = std::fabs(own[k].at(i) - value);
+            if (!std::isfinite(d)) continue;
+            const double beyond = std::max(0.0, d - rounder.half_ulp(std::fabs(value)));
+            excess[static_cast<std::size_t>(i)] = beyond;
+            squares += beyond * beyond;
+        }
+        const double rms = std::sqrt(squares / std::max(1.0, static_cast<double>(excess.size())));
+        for (std::size_t i = 0; i < excess.size(); ++i) out.further[i] += 2 * std::max(excess[i], rms);
+    }
+}
+
+std::vector<Expected> Spreads::expected(const std::string& origin) const {
+    std::vector<Expected> result;
+    for (std::size_t k = 0; k < wide_.size(); ++k) {
+        const TensorSpec& spec = task_.outputs[k];
+        const Output& out = outputs_[k];
         Expected e;
         e.dtype = spec.dtype;
-        e.shape = wide[k].shape;
-        const std::int64_t count = wide[k].count();
+        e.shape = wide_[k].shape;
+        const std::int64_t count = wide_[k].count();
         e.value.resize(static_cast<std::size_t>(count));
         e.tolerance.resize(static_cast<std::size_t>(count));
         if (!is_float(spec.dtype)) {
             for (std::int64_t i = 0; i < count; ++i) {
-                e.value[static_cast<std::size_t>(i)] = wide[k].at(i);
-                e.integer.push_back(wide[k].integer_at(i));
+                e.value[static_cast<std::size_t>(i)] = wide_[k].at(i);
+                e.integer.push_back(wide_[k].integer_at(i));
             }
             e.bound = origin + "; integers must be equal";
-            out.push_back(std::move(e));
+            result.push_back(std::move(e));
             continue;
         }
-        // One element's difference can be zero by luck, so the output's root mean square counts for each.
-        double squares = 0;
-        std::int64_t finite = 0;
+        // One element's difference can be zero by luck, so the output's root mean square counts for each, and
+        // half of a rounding of the result.
+        const double rms = out.finite > 0 ? std::sqrt(out.squares / static_cast<double>(out.finite)) : 0;
         for (std::int64_t i = 0; i < count; ++i) {
-            const double d = wide[k].at(i) - narrow[k].at(i);
-            if (!std::isfinite(d)) continue;
-            squares += d * d;
-            ++finite;
-        }
-        const double rms = finite > 0 ? std::sqrt(squares / static_cast<double>(finite)) : 0;
-        for (std::int64_t i = 0; i < count; ++i) {
-            const double value = wide[k].at(i);
-            const double d = std::fabs(value - narrow[k].at(i));
-            const double spread = spread_factor * std::max(std::isfinite(d) ? d : 0.0, rms);
+            const auto at = static_cast<std::size_t>(i);
+            const double value = wide_[k].at(i);
+            const double spread = std::max({out.spread[at], rms, u_ / 4 * std::fabs(value)});
             const double rounding =
                 2 * unit_roundoff(spec.dtype) * std::fabs(value) + smallest_positive(spec.dtype);
-            e.value[static_cast<std::size_t>(i)] = value;
-            e.tolerance[static_cast<std::size_t>(i)] = std::isfinite(value) ? spread + rounding : 0;
+            e.value[at] = value;
+            e.tolerance[at] = std::isfinite(value) ? spread_factor * spread + out.further[at] + rounding : 0;
         }
-        e.bound = fmt::format("{} x the spread between two evaluations ({}), plus the output's rounding",
-                              spread_factor, origin);
-        out.push_back(std::move(e));
+        e.bound = fmt::format(
+            "{} x the spread between evaluations ({}), plus a rounding of the terms for each operation, plus "
+            "the "
+            "output's rounding",
+            spread_factor, origin);
+        result.push_back(std::move(e));
     }
-    return out;
+    return result;
 }
 
 Result<std::vector<Expected>> command_reference(const Task& task, const SymbolValues& symbols,
@@ -359,36 +648,46 @@ Result<std::vector<Expected>> command_reference(const Task& task, const SymbolVa
     if (!wide) return wide.error();
     auto narrow = run_command_once(task, symbols, inputs, false);
     if (!narrow) return narrow.error();
-    return expected_from_spread(task, *wide, *narrow,
-                                "the reference command on float64 and on the task's own arrays");
+    return Spreads(task, std::move(*wide), *narrow)
+        .expected("the reference command on float64 and on the task's own arrays");
 }
 
 Result<std::unique_ptr<CudaReference>> CudaReference::make(const Task& task, Compiler& compiler,
                                                            Device& device) {
     using Impl = CudaReferenceOnDevice;
-    const auto failed = [&](const Error& e) { return about(task, e.str(), e.hint); };
-    if (task.reference_dtype == DType::f64) {
-        auto wide = Impl::compile(task, compiler, device, DType::f64, {});
-        if (!wide) return failed(wide.error());
-        auto narrow = Impl::compile(task, compiler, device, DType::f32, {{"double", "float"}});
-        return std::unique_ptr<CudaReference>(
-            std::make_unique<Impl>(task, std::move(*wide),
-                                   narrow ? std::optional<Impl::Variant>(std::move(*narrow)) : std::nullopt));
+    using Variant = Impl::Variant;
+    const bool stands_in_doubles = task.reference_dtype == DType::f64;
+    auto own = Impl::compile(task, compiler, device,
+                             stands_in_doubles ? std::optional(DType::f64) : std::nullopt, false);
+    if (!own) return about(task, own.error().str(), own.error().hint);
+    const auto made = [&](Variant value, std::optional<Variant> narrow, std::optional<Variant> as_it_stands,
+                          std::string warning) {
+        return std::unique_ptr<CudaReference>(std::make_unique<Impl>(
+            task, std::move(value), std::move(narrow), std::move(as_it_stands), std::move(warning)));
+    };
+    const std::optional<DType> shortest = shortest_floating(task);
+    // In a task of doubles (or of integers alone) both precisions are one.
+    if (!stands_in_doubles && !shortest) return made(std::move(*own), {}, {}, {});
+    std::optional<std::string> why = stays_in_its_precision(task, own->candidate);
+    std::optional<Variant> wide, narrow;
+    const auto renamed = [&](DType to, const char* what) {
+        auto variant = Impl::compile(task, compiler, device, to, true);
+        if (variant) return std::optional(std::move(*variant));
+        why = fmt::format("{}: {}", what, variant.error().str());
+        return std::optional<Variant>();
+    };
+    if (!why) narrow = renamed(DType::f32, "its form in single precision does not compile");
+    if (!why && !stands_in_doubles) wide = renamed(DType::f64, "its form in doubles does not compile");
+    if (why) {
+        return made(std::move(*own), {}, {},
+                    fmt::format("the page's reference is evaluated in one precision only ({}), so that its "
+                                "bound is derived from moved inputs, which is coarser",
+                                *why));
     }
-    auto own = Impl::compile(task, compiler, device, std::nullopt, {});
-    if (!own) return failed(own.error());
-    bool single = true;  // every floating tensor is f32: doubles can be had by renaming the type
-    for (const auto* list : {&task.inputs, &task.outputs}) {
-        for (const TensorSpec& spec : *list)
-            single = single && (!is_float(spec.dtype) || spec.dtype == DType::f32);
-    }
-    if (single) {
-        auto wide = Impl::compile(task, compiler, device, DType::f64, {{"float", "double"}});
-        if (wide)
-            return std::unique_ptr<CudaReference>(
-                std::make_unique<Impl>(task, std::move(*wide), std::move(*own)));
-    }
-    return std::unique_ptr<CudaReference>(std::make_unique<Impl>(task, std::move(*own), std::nullopt));
+    if (stands_in_doubles) return made(std::move(*own), std::move(narrow), {}, {});
+    const bool short_types = bits(*shortest) < 32;
+    return made(std::move(*wide), std::move(narrow),
+                short_types ? std::optional(std::move(*own)) : std::nullopt, {});
 }
 
 }  // namespace kernelwright

@@ -46,7 +46,15 @@ const char* hint_of(const std::string& rule) {
         {"input-write", "inputs stay as they are; write to the output or to scratch"},
         {"unsupported-instruction",
          "the emulated GPU does not execute this instruction; write it another way or run on a real device"},
-        {"null-access", "check the argument order in the launch plan"}};
+        {"endless-loop", "nothing that the loop reads can change: look at its condition and its step"},
+        {"instruction-limit",
+         "far more work than the task has: look for a loop that does not end, or repeats what other threads "
+         "do"},
+        {"printf-limit", "print from one thread, or not at all"},
+        {"null-access",
+         "check the argument order in the launch plan, and every pointer that the kernel makes itself: there "
+         "is "
+         "no device heap, malloc() and new give null"}};
     const auto it = hints.find(rule);
     return it == hints.end() ? "" : it->second;
 }

@@ -47,7 +47,9 @@ class CachedExpectations final : public Expectations {
         return expectation;
     }
 
-    bool affordable(const SymbolValues& symbols) const override {
+    std::string warning() const override { return cuda_ ? cuda_->warning() : std::string(); }
+
+    std::optional<std::string> too_large(const SymbolValues& symbols) override {
         double elements = 0;
         for (const auto* list : {&task_.inputs, &task_.outputs}) {
             for (const TensorSpec& spec : *list) {
@@ -55,9 +57,22 @@ class CachedExpectations final : public Expectations {
                 if (shape) elements += static_cast<double>(element_count(*shape));
             }
         }
-        if (task_.op.empty()) return elements <= 1e6;
+        const auto over = [](double value, double limit, const char* what) -> std::optional<std::string> {
+            if (value <= limit) return std::nullopt;
+            return fmt::format("{:.2g} {}, and at most {:.2g} are taken", value, what, limit);
+        };
+        if (!task_.reference_command.empty())
+            return over(elements, command_elements, "elements go through the reference command");
+        if (auto reason = over(elements, most_elements, "elements in all tensors")) return reason;
+        if (cuda_) {
+            const std::lock_guard lock(mutex_);  // the block runs one evaluation at a time
+            const auto work = cuda_->work(symbols);
+            if (!work) return "the page's reference has no answer: " + work.error().message;
+            return over(*work, most_instructions, "warp instructions for the page's reference block");
+        }
         const auto work = task_work(task_, symbols);
-        return work && elements <= affordable_elements && work->flops <= affordable_flops;
+        if (!work) return "the op's work is not known";
+        return over(work->flops, most_flops, "operations for the reference");
     }
 
     std::size_t most_draws() const override { return task_.reference_command.empty() ? 1000 : 5; }
@@ -69,8 +84,9 @@ class CachedExpectations final : public Expectations {
 
   private:
     static constexpr std::size_t cache_bytes = std::size_t{1} << 30;
-    static constexpr double affordable_elements = 1.2e7,
-                            affordable_flops = 1e9;  // about a second on two cores
+    // Each takes some seconds at most.
+    static constexpr double most_elements = 1.6e7, command_elements = 4e6, most_flops = 1e9,
+                            most_instructions = 1e8;
 
     Result<CaseExpectation> make(const SymbolValues& symbols, const std::string& case_name,
                                  std::uint64_t seed) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,11 @@ class Expectations {
     virtual Result<std::shared_ptr<const CaseExpectation>> get(const SymbolValues& symbols,
                                                                const std::string& case_name,
                                                                std::uint64_t seed) = 0;
-    // Can the reference of this shape be computed within a check's time?
-    virtual bool affordable(const SymbolValues& symbols) const = 0;
+    // Why the reference of this shape cannot be computed within a check's time, with the limit; nullopt: it
+    // can.
+    virtual std::optional<std::string> too_large(const SymbolValues& symbols) = 0;
+    // What an author should know of the reference; empty: nothing.
+    virtual std::string warning() const = 0;
     // Draws that one shape should get at most: an outside program takes its time for each.
     virtual std::size_t most_draws() const = 0;
     // Shapes beyond the page's own that a check should try at most.

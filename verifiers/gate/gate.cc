@@ -57,6 +57,7 @@ struct Case {
     std::uint64_t seed = 1;
     bool thorough = false;  // races are looked for
     bool natural = false;   // natural block and warp order
+    bool primes = false;    // only leaves its traces in the module; what comes of it is not looked at
 };
 
 class Check {
@@ -115,6 +116,16 @@ class Check {
             tune.clear();
         }
         if (!check_guards(check, tune)) return;
+        if (const std::string warning = parts_.expectations.warning(); !warning.empty()) {
+            Diagnostic d = plain("reference-in-one-precision", Stage::numerics, warning);
+            d.file = task_.file;
+            d.line = task_.reference_code ? task_.reference_code->line : 0;
+            d.severity = Severity::warning;
+            d.hint =
+                "write the block in plain C++ on pointers to the tensors' own types, or in doubles under "
+                "`reference_dtype: f64`; or give the page a `tolerance`";
+            report_.diagnostics.push_back(std::move(d));
+        }
         std::stable_sort(check.begin(), check.end(), [&](const SymbolValues& a, const SymbolValues& b) {
             return elements_of(task_, a) < elements_of(task_, b);
         });
@@ -179,6 +190,12 @@ class Check {
                 ++found;
             }
         }
+        for (const RangeEnd& end : range_ends(task_)) {
+            const auto chosen = choose_plan(candidate_, task_, end.symbols, environment_for(0));
+            if (found > 0 || !end.bearable || !chosen || *chosen != plan) continue;
+            for_plans_.push_back(end.symbols);
+            ++found;
+        }
         return found > 0;
     }
 
@@ -194,6 +211,7 @@ class Check {
              unlisted_shapes(task_, options_.seed, parts_.expectations.most_unlisted_shapes())) {
             if (std::find(shapes.begin(), shapes.end(), symbols) == shapes.end()) shapes.push_back(symbols);
         }
+        if (!check_range_ends(shapes)) return false;
         std::size_t checked = 0;
         for (const SymbolValues& symbols : shapes) {
             if (checked >= for_plans_.size() + unlisted_at_least && executed_ - before > affordable) break;
@@ -221,6 +239,30 @@ class Check {
         return true;
     }
 
+    // The ends of declared ranges: those that cost little join `shapes`; of the others the plan must at least
+    // be one that the device can launch. Where no plan holds, that is the candidate's good right.
+    bool check_range_ends(std::vector<SymbolValues>& shapes) {
+        for (const RangeEnd& end : range_ends(task_)) {
+            const auto plan = choose_plan(candidate_, task_, end.symbols, environment_for(0));
+            if (!plan) return add({bad_guard(plan.error(), end.symbols)});
+            if (*plan) {
+                const std::optional<BoundPlan> bound = bind(end.symbols);
+                if (!bound) return false;
+                std::vector<Diagnostic> refused =
+                    check_launch(*bound, builds_[static_cast<std::size_t>(bound->plan)], file_);
+                for (Diagnostic& d : refused) {
+                    d.shape = end.symbols;
+                    d.message += fmt::format("; {} is the end of a range that the page declares",
+                                             shape_text(end.symbols, ", "));
+                }
+                if (!add(std::move(refused))) return false;
+            }
+            const bool known = std::find(shapes.begin(), shapes.end(), end.symbols) != shapes.end();
+            if ((end.cheap || !*plan) && !known) shapes.push_back(end.symbols);
+        }
+        return true;
+    }
+
     // What one shape may take: executed warp instructions of the draws beyond the first, and draws.
     struct Effort {
         std::uint64_t work;
@@ -236,7 +278,7 @@ class Check {
         if (!add(std::move(refused))) return false;
         met_plans_.insert(bound->plan);
 
-        std::vector<Case> cases = choose_cases();
+        std::vector<Case> cases = choose_cases(build);
         std::size_t count = cases.size();
         for (std::size_t i = 0; i < count; ++i) {
             // After the first draw it is known which others there will be.
@@ -266,14 +308,13 @@ class Check {
     }
 
     // The draws of a shape: each case the task can bear, then the first again with other values.
-    std::vector<Case> choose_cases() const {
+    std::vector<Case> choose_cases(const PlanBuild& build) const {
         if (options_.case_name) {
-            // A replay runs another draw first, so that state which survives a launch shows as it did before.
             const bool first = *options_.case_name == "normal" && options_.seed == 1;
-            std::vector<Case> cases;
-            if (!first) cases.push_back({"normal", 1, true, true});
-            cases.push_back({*options_.case_name, options_.seed, true, first});
-            return cases;
+            const Case asked{*options_.case_name, options_.seed, true, first};
+            // In a module that can keep something, what an earlier launch leaves must show as it did before.
+            if (mutable_globals(build).empty()) return {asked};
+            return {asked, {"normal", first ? std::uint64_t{2} : 1, true, true, true}, asked};
         }
         std::vector<Case> cases;
         for (const std::string& name : cases_for(task_)) {
@@ -322,7 +363,8 @@ class Check {
             report_.interrupted = true;
             return std::nullopt;
         }
-        if (options_.progress) options_.progress(fmt::format("{}: {}", shape_text(symbols), c.name));
+        if (options_.progress && !c.primes)
+            options_.progress(fmt::format("{}: {}", shape_text(symbols), c.name));
         const auto expectation = parts_.expectations.get(symbols, c.name, c.seed);
         if (!expectation) {
             report_.page_fault = expectation.error();
@@ -330,6 +372,7 @@ class Check {
         }
         const Job job = job_for(bound, build, symbols, c, **expectation);
         const auto outcome = build.session->run(job);
+        if (c.primes) return 0;
         ++report_.cases_checked;
         if (!outcome) {
             job_failed(outcome.error(), symbols, c);
@@ -343,6 +386,7 @@ class Check {
             if (!found.empty()) classify(found, bound, build, symbols, c, **expectation);
         }
         if (!found.empty()) {
+            hint_at_starts(found, c);
             decide_failure(std::move(found), symbols, c);
             return std::nullopt;
         }
@@ -350,6 +394,25 @@ class Check {
         for (const KernelRun& run : outcome->kernels) executed += run.counters.warp_instructions;
         executed_ += executed;
         return executed;
+    }
+
+    // What goes wrong at an end of the type alone is most often the value that an extremum starts from.
+    void hint_at_starts(std::vector<Diagnostic>& found, const Case& c) const {
+        static const std::set<std::string> maxima{"max",       "argmax",          "softmax",   "log_softmax",
+                                                  "logsumexp", "cross_entropy",   "maxpool2d", "topk",
+                                                  "attention", "attention_decode"};
+        const bool lowest = c.name == "lowest" && maxima.contains(task_.op);
+        const bool highest = c.name == "highest" && (task_.op == "min" || task_.op == "argmin");
+        if (!lowest && !highest) return;
+        for (Diagnostic& d : found) {
+            if (d.rule != "wrong-value") continue;
+            d.hint =
+                lowest
+                    ? "a maximum starts from a value above the lowest number: start from -INFINITY, or from "
+                      "the first element"
+                    : "a minimum starts from a value below the largest number: start from INFINITY, or from "
+                      "the first element";
+        }
     }
 
     // Is a wrong answer wrong by itself, or because of an earlier launch or of the order in which blocks ran?
@@ -424,8 +487,13 @@ class Check {
                 if (i == 0 || v < low) low = v;
                 if (i == 0 || v > high) high = v;
             }
-            out += fmt::format("{} {} from {:.4g} to {:.4g}", out.empty() ? "; inputs here:" : ",",
-                               task_.inputs[k].name, low, high);
+            std::string from = fmt::format("{:.4g}", low), to = fmt::format("{:.4g}", high);
+            for (int digits = 5; from == to && low < high && digits <= 17; ++digits) {
+                from = fmt::format("{:.{}g}", low, digits);
+                to = fmt::format("{:.{}g}", high, digits);
+            }
+            out += fmt::format("{} {} from {} to {}", out.empty() ? "; inputs here:" : ",",
+                               task_.inputs[k].name, from, to);
         }
         return out;
     }
@@ -445,7 +513,8 @@ class Check {
         Case c{tune_case(task_), options_.seed, false, true};
         CaseExpectation inputs_only;
         std::shared_ptr<const CaseExpectation> expectation;
-        if (parts_.expectations.affordable(symbols)) {
+        const std::optional<std::string> too_large = parts_.expectations.too_large(symbols);
+        if (!too_large) {
             auto got = parts_.expectations.get(symbols, c.name, c.seed);
             if (!got) {
                 report_.page_fault = got.error();
@@ -483,12 +552,17 @@ class Check {
         if (found.empty() && comparable) found = compare_outputs(outcome, symbols, use, !whole);
         if (!found.empty()) return decide_failure(std::move(found), symbols, c);
         if (!comparable) {
+            const std::string reason =
+                too_large ? *too_large
+                          : "the plan's kernels depend on each other and are too much work to run whole";
             Diagnostic note = plain(
                 "tune-shape-unverified", Stage::numerics,
-                fmt::format("{}: too large to verify the values here; bounds and counters were checked on "
-                            "blocks spread over the grid",
-                            shape_text(symbols, ", ")));
+                fmt::format(
+                    "{}: the values are not verified here: {}; bounds and counters were checked on blocks "
+                    "spread over the grid",
+                    shape_text(symbols, ", "), reason));
             note.severity = Severity::note;
+            note.hint = "a check shape of the same kind, or a smaller tune shape, is verified";
             if (!met_plans_.contains(bound->plan)) {
                 // Nothing that this plan computes was ever compared.
                 note.rule = "plan-unverified";
@@ -678,12 +752,15 @@ class Check {
     void write_replay(const Diagnostic* first) {
         std::string line = fmt::format("kernelwright check {} {}", task_.file, file_);
         if (!options_.target.empty()) line += " --target " + options_.target;
-        if (first != nullptr && !first->shape.empty()) {
-            line += " --shape " + shape_text(first->shape, ",");
-            if (!first->case_name.empty()) line += " --case " + first->case_name;
-            if (first->seed) line += fmt::format(" --seed {}", *first->seed);
-        } else {
+        const bool placed = first != nullptr && !first->shape.empty();
+        const SymbolValues shape = placed ? first->shape : options_.shape.value_or(SymbolValues{});
+        if (!shape.empty()) line += " --shape " + shape_text(shape, ",");
+        const std::string name = placed ? first->case_name : options_.case_name.value_or("");
+        if (!name.empty()) line += " --case " + name;
+        if (!placed) {
             line += fmt::format(" --seed {}", options_.seed);
+        } else if (first->seed) {
+            line += fmt::format(" --seed {}", *first->seed);
         }
         report_.replay = line;
     }

@@ -277,4 +277,45 @@ std::vector<SymbolValues> unlisted_shapes(const Task& task, std::uint64_t seed, 
     return out;
 }
 
+std::vector<RangeEnd> range_ends(const Task& task) {
+    std::vector<RangeEnd> out;
+    const std::vector<Span> spans = spans_of(task);
+    SymbolValues least;
+    double all = 0;
+    for (const Span& span : spans) least[span.symbol->name] = span.low * span.symbol->multiple_of;
+    for (const SymbolValues& shape : task.check_shapes) all += cost_of(task, shape);
+    std::vector<SymbolValues> bases{least};
+    bases.insert(bases.end(), task.check_shapes.begin(), task.check_shapes.end());
+    const auto add = [&](SymbolValues symbols) {
+        const bool had =
+            std::any_of(out.begin(), out.end(), [&](const RangeEnd& e) { return e.symbols == symbols; });
+        const auto listed = [&](const std::vector<SymbolValues>& list) {
+            return std::find(list.begin(), list.end(), symbols) != list.end();
+        };
+        if (had || listed(task.check_shapes) || listed(task.tune_shapes)) return true;
+        if (!check_shape(task, symbols, TaskLimits::tune_elements).ok() ||
+            !op_takes_shape(task, symbols).ok())
+            return false;
+        const double cost = cost_of(task, symbols);
+        constexpr double most_for_a_plan = 1 << 22;
+        const bool fits = possible(task, symbols);
+        out.push_back({std::move(symbols), fits && cost <= std::max(0.1 * all, 4096.0),
+                       fits && cost <= most_for_a_plan});
+        return true;
+    };
+    SymbolValues most = least;
+    for (const Span& span : spans) {
+        if (!span.symbol->max) continue;
+        const std::int64_t end = *span.symbol->max / span.symbol->multiple_of * span.symbol->multiple_of;
+        most[span.symbol->name] = end;
+        // The others as small as the op bears.
+        for (SymbolValues base : bases) {
+            base[span.symbol->name] = end;
+            if (add(std::move(base))) break;
+        }
+    }
+    if (most != least) (void)add(std::move(most));
+    return out;
+}
+
 }  // namespace kernelwright

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "verifiers/gate/custom_reference.h"
+#include "verifiers/gate/reference_precision.h"
 
 namespace kernelwright {
 namespace {
@@ -108,11 +109,69 @@ TEST(CustomReference, TheBoundIsTheSpreadPlusTheRounding) {
     task.outputs = {spec("y", DType::f32, {"2"})};
     const Tensor wide = Tensor::from(DType::f64, {2}, {1.0, 2.0});
     const Tensor narrow = Tensor::from(DType::f64, {2}, {1.0, 2.0 + 1e-6});
-    const auto expected = expected_from_spread(task, {wide}, {narrow}, "test");
+    const auto expected = Spreads(task, {wide}, {narrow}).expected("test");
     const double rms = 1e-6 / std::sqrt(2.0);
     EXPECT_NEAR(expected[0].tolerance[0], spread_factor * rms, 1e-6);
     EXPECT_GE(expected[0].tolerance[1], spread_factor * 1e-6);
     EXPECT_LT(expected[0].tolerance[1], spread_factor * 1.1e-6 + 1e-6);
+}
+
+// What more there is to add to the spread: a rounding of the terms for each operation, so that a result whose
+// two evaluations agree by luck, or whose sum may be taken in another order, has room.
+TEST(CustomReference, ABoundHasRoomForAnyOrderOfASum) {
+    Task task;
+    task.outputs = {spec("y", DType::f32, {"1"})};
+    const Tensor value = Tensor::from(DType::f64, {1}, {0.5});
+    const Tensor there = Tensor::from(DType::f64, {1}, {0.5 + 1000.0 * 0x1p-14});
+    Spreads spreads(task, {value}, {value});
+    const std::vector<Tensor> same{there};
+    spreads.add({there}, &same, 0x1p-14, 0x1p-23);
+    spreads.add_roundings({4096, 4096}, 0x1p-24);  // 4096 terms, together 1000
+    const double tolerance = spreads.expected("test")[0].tolerance[0];
+    EXPECT_GT(tolerance, 4096 * 0x1p-24 * 1000);
+    EXPECT_LT(tolerance, 4200 * 0x1p-24 * 1000);
+}
+
+// Whole numbers have nothing to round in any order: a term that is dropped must show.
+TEST(CustomReference, ExactSumsKeepATightBound) {
+    Task task;
+    task.outputs = {spec("y", DType::f32, {"1"})};
+    const Tensor value = Tensor::from(DType::f64, {1}, {12.0});
+    const Tensor there = Tensor::from(DType::f64, {1}, {12.0 + 3000.0 * 0x1p-14});
+    Spreads spreads(task, {value}, {value});
+    const std::vector<Tensor> narrow{Tensor::from(DType::f64, {1}, {12.1})};
+    spreads.add({there}, &narrow, 0x1p-14, 0x1p-23);
+    const Operations operations{4096, 4096};
+    spreads.add_roundings(operations, 0x1p-24);
+    spreads.exact_where_sums_are(operations, 0x1p-24);
+    EXPECT_LT(spreads.expected("test")[0].tolerance[0], 0.001);
+}
+
+TEST(CustomReference, APageInAnotherPrecision) {
+    const struct {
+        const char *source, *wide, *narrow;
+    } rows[] = {
+        {"float s = 0.5f * x + 1.0f;", "double s = 0.5 * x + 1.0;", "float s = 0.5f * x + 1.0f;"},
+        {"double s = 1e-5 * exp(x);", "double s = 1e-5 * exp(x);", "float s = 1e-5f * exp(x);"},
+        {"y = __expf(x) + fmaf(a, b, 1.f);", "y = exp(x) + fma(a, b, 1.);",
+         "y = __expf(x) + fmaf(a, b, 1.f);"},
+        {"double4 v = make_double4(0, 0x1F, 1e300, 0x1p-3);",
+         "double4 v = make_double4(0, 0x1F, 1e300, 0x1p-3);",
+         "float4 v = make_float4(0, 0x1F, 1e300, 0x1p-3f);"},
+        {"#include <float.h>\n// float 1.0f\nint floaty; const char* s = \"float\";",
+         "#include <float.h>\n// float 1.0f\nint floaty; const char* s = \"float\";",
+         "#include <float.h>\n// float 1.0f\nint floaty; const char* s = \"float\";"},
+        {"int half = 64;", "int half = 64;", "int half = 64;"},
+        {"#include <cuda_fp16.h>\n__half y = __float2half(__half2float(x));",
+         "#include <cuda_fp16.h>\ndouble y = double(double(x));",
+         "#include <cuda_fp16.h>\nfloat y = float(float(x));"},
+        {"#define T float\nT v = 1'000.5f;", "#define T double\nT v = 1'000.5;",
+         "#define T float\nT v = 1'000.5f;"},
+    };
+    for (const auto& row : rows) {
+        EXPECT_EQ(in_precision(row.source, DType::f64), row.wide);
+        EXPECT_EQ(in_precision(row.source, DType::f32), row.narrow);
+    }
 }
 
 }  // namespace
