@@ -48,6 +48,7 @@ class Causes {
             one_long_warp();
             divergence();
             special_functions();
+            integer_arithmetic();
             double_precision();
             no_tensor();
         }
@@ -179,9 +180,9 @@ class Causes {
         say("rereads", gain_of(changed), "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
             double(c().global_load_sectors),
             fmt::format(
-                "every input sector is loaded {:.1f} times ({:.3g} sectors for {:.3g} distinct ones); keep "
-                "what is used again in registers or shared memory",
-                times, double(c().global_load_sectors), distinct),
+                "every distinct input sector is loaded {:.1f} times ({:.3g} sectors for {:.3g} distinct ones); "
+                "keep what is used again in registers or shared memory",
+                ratio(double(c().global_load_sectors), distinct), double(c().global_load_sectors), distinct),
             load_sectors);
     }
 
@@ -327,6 +328,12 @@ class Causes {
 
     void few_blocks() {
         if (now().sms_used > 0.95) return;
+        // Over before a launch is: more blocks would do nothing sooner, and the last stage of a sum, which
+        // combines what a launch before it left, would need another launch behind it.
+        if (now().bound == "launch") return;
+        if (index_ > 0 && double(c().global_load_bytes) <
+                              0.1 * double(input_.kernels[index_ - 1].counters.global_load_bytes))
+            return;
         const auto times = static_cast<std::uint32_t>(std::ceil(1 / now().sms_used));
         ExecutedKernel changed = kernel();
         changed.grid[0] *= times;
@@ -410,6 +417,34 @@ class Causes {
             [](const LineCounters& l) { return double(l.inst_xu); });
     }
 
+    // Addresses, conversions, loop counters, predicates: what is left when neither memory nor the arithmetic of
+    // the task is the bound.
+    void integer_arithmetic() {
+        const double alu = double(c().inst_alu), all = double(c().warp_instructions);
+        if (now().times.empty() || alu < 0.3 * all) return;
+        const double longest = now().times.front().us;
+        const double busy = std::max(now().time_of("alu"), now().time_of("issue"));
+        if (busy < 0.6 * longest) return;
+        ExecutedKernel changed = kernel();
+        Counters& fewer = changed.counters;
+        fewer.inst_alu /= 2;
+        fewer.warp_instructions -= std::min(fewer.warp_instructions, c().inst_alu - fewer.inst_alu);
+        fewer.max_warp_instructions_of_one_warp = scaled(c().max_warp_instructions_of_one_warp,
+                                                         ratio(double(fewer.warp_instructions), all));
+        say("integer-arithmetic", gain_of(changed), "smsp__inst_executed_pipe_alu.sum", alu,
+            fmt::format(
+                "integer and logic instructions (addresses, guards, conversions, selects) are {:.0f} % of all and "
+                "keep their lanes busy {:.0f} % of the bound; compute addresses once and step pointers, use 32-bit "
+                "indices, divide by constants that are powers of two, guard a tile once, move several values at a "
+                "time",
+                100 * alu / all, 100 * now().time_of("alu") / longest),
+            [](const LineCounters& l) {
+                const std::uint64_t other = l.inst_fma + l.inst_xu + l.inst_fp64 + l.global_requests +
+                                            l.shared_requests + l.local_requests;
+                return double(l.warp_instructions) - double(other);
+            });
+    }
+
     void double_precision() {
         if (c().inst_fp64 == 0 || (input_.work && input_.work->dtype == DType::f64)) return;
         ExecutedKernel changed = kernel();
@@ -433,13 +468,29 @@ class Causes {
             return;  // this kernel of the sequence does not do the products
         ExecutedKernel changed = kernel();
         Counters& with = changed.counters;
-        // What is left when one mma does the products of 32 lanes: not the arithmetic, nor its issue slots.
-        const std::uint64_t integers =
-            is_float(dtype) ? 0 : std::min(with.inst_alu, scaled(1, input_.work->flops / 2 / 32));
-        const std::uint64_t arithmetic = with.inst_fma + with.inst_fp16 + integers;
-        with.warp_instructions -= std::min(with.warp_instructions, arithmetic);
+        // What is left when an mma does the products of a 16 x 16 x 16 tile: no arithmetic, and of the loads
+        // those of two fragments, 16 values a lane where the lanes alone do 128 products. The addresses,
+        // conversions and loop counters that go with loads and products go with them.
+        const double products = input_.work->flops / 2 / 32;  // warp-wide
+        const double loads = double(c().global_load_requests + c().shared_load_requests);
+        const double kept = loads > 0 ? std::min(1.0, products / 8 / loads) : 1.0;
+        const double integer_products = is_float(dtype) ? 0 : std::min(double(c().inst_alu), products);
         with.inst_fma = with.inst_fp16 = 0;
-        with.inst_alu -= integers;
+        with.inst_alu = scaled(1, (double(c().inst_alu) - integer_products) * kept);
+        for (auto member :
+             {&Counters::inst_control, &Counters::inst_uniform, &Counters::global_load_requests,
+              &Counters::global_load_sectors, &Counters::ideal_global_load_sectors,
+              &Counters::shared_load_requests, &Counters::shared_load_wavefronts,
+              &Counters::shared_load_conflicts, &Counters::max_global_loads_of_one_warp})
+            with.*member = scaled(c().*member, kept);
+        with.inst_lsu -= std::min(with.inst_lsu, scaled(1, loads * (1 - kept)));
+        const auto gone = [&](std::uint64_t Counters::*member) {
+            return double(c().*member) - double(with.*member);
+        };
+        const double fewer = gone(&Counters::inst_fma) + gone(&Counters::inst_fp16) +
+                             gone(&Counters::inst_alu) + gone(&Counters::inst_control) +
+                             gone(&Counters::inst_uniform) + gone(&Counters::inst_lsu);
+        with.warp_instructions -= std::min(with.warp_instructions, scaled(1, fewer));
         with.tensor_flops = static_cast<std::uint64_t>(input_.work->flops);
         changed.tensor_dtype = dtype;
         const double left = ratio(double(with.warp_instructions), double(c().warp_instructions));

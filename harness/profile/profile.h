@@ -140,6 +140,8 @@ struct TextOptions {
     bool views = true;
     bool counters = true;  // the low-level section; a prompt leaves it out until the kernel is right
 };
+// "37 %", and "under 1 %" where rounding would say that there is nothing.
+std::string percent_text(double percent);
 // What a good colleague would say about it, on one screen: the time and what bounds it, causes by gain, and
 // the hot lines, views and counters of the kernel that takes longest.
 std::string to_text(const Profile& profile, const TextOptions& options = {});

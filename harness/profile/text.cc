@@ -14,7 +14,8 @@ std::string place(const std::string& file, int line) {
 std::string duration(double us) {
     return us >= 10'000 ? fmt::format("{:.1f} ms", us / 1000)
            : us >= 10   ? fmt::format("{:.1f} us", us)
-                        : fmt::format("{:.2f} us", us);
+           : us >= 0.1  ? fmt::format("{:.2f} us", us)
+                        : fmt::format("{:.2g} ns", 1000 * us);
 }
 
 // Text in lines of at most 110 characters, all but the first indented.
@@ -89,7 +90,7 @@ std::string top_text(const Profile& p) {
                     to_string(p.time_how), duration(p.estimate.low_us), duration(p.estimate.high_us),
                     100 * uncalibrated_uncertainty, p.estimate.bound.empty() ? "nothing" : p.estimate.bound);
     if (p.roofline)
-        text += fmt::format("; {:.0f} % of the roofline ({}, {} against {})", 100 * p.roofline_fraction(),
+        text += fmt::format("; {} of the roofline ({}, {} against {})", percent_text(100 * p.roofline_fraction()),
                             duration(p.roofline->bound_us), p.roofline->bound,
                             p.roofline->bound == "memory" ? "DRAM" : p.roofline->peak);
     return text + "\n";
@@ -121,6 +122,7 @@ std::string hot_text(const KernelProfile& k, std::size_t most) {
     std::string text = fmt::format("\nHot lines of {}\n", k.name);
     for (std::size_t i = 0; i < k.lines.size() && i < most; ++i) {
         const HotLine& l = k.lines[i];
+        if (std::max(l.instructions, l.sectors) < 0.005) break;  // hottest first: the rest is no hotter
         text +=
             fmt::format("  {:<28} {:>3.0f} % of instructions", place(l.file, l.line), 100 * l.instructions);
         if (l.sectors > 0)
@@ -143,6 +145,10 @@ std::string counters_of(const KernelProfile& k) {
 }
 
 }  // namespace
+
+std::string percent_text(double percent) {
+    return percent < 0.5 ? "under 1 %" : fmt::format("{:.0f} %", percent);
+}
 
 std::string to_text(const Profile& p, const TextOptions& options) {
     std::string text = top_text(p);

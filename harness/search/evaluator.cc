@@ -28,8 +28,16 @@ DType tensor_dtype(const Task& task) {
 
 // What the tensors that kernel `index` of a sequence is given hold: it can touch no more distinct bytes than
 // there are. It reads inputs, and outputs that an earlier kernel was given (or that lie in an input's place).
+// Unknown for a kernel that is given a scratch buffer, whose size is not known here.
 BufferBytes buffer_bytes(const Task& task, const SymbolValues& symbols,
-                         const std::vector<BoundKernel>& kernels, std::size_t index) {
+                         const std::vector<BoundKernel>& kernels, std::size_t index, bool has_scratch) {
+    const auto is_tensor = [&](const std::string& name) {
+        const auto named = [&](const TensorSpec& spec) { return spec.name == name; };
+        return std::any_of(task.inputs.begin(), task.inputs.end(), named) ||
+               std::any_of(task.outputs.begin(), task.outputs.end(), named);
+    };
+    for (const BoundArgument& a : kernels[index].arguments)
+        if (has_scratch && (!a.tensormap.empty() || (!a.buffer.empty() && !is_tensor(a.buffer)))) return {};
     const auto given = [&](std::size_t kernel, const std::string& name) {
         const auto& arguments = kernels[kernel].arguments;
         return std::any_of(arguments.begin(), arguments.end(),
@@ -139,9 +147,8 @@ std::vector<Profile> profiles_of(const Task& task, const CheckReport& report, co
         input.task = task.name;
         input.shape = tune.symbols;
         for (std::size_t i = 0; i < tune.runs.size() && i < tune.kernels.size(); ++i) {
-            // With scratch the distinct bytes may be more than the tensors hold; then there is no cap.
             const BufferBytes buffers =
-                tune.has_scratch ? BufferBytes{} : buffer_bytes(task, tune.symbols, tune.kernels, i);
+                buffer_bytes(task, tune.symbols, tune.kernels, i, tune.has_scratch);
             input.kernels.push_back(executed(task, report, tune.kernels[i], tune.runs[i], buffers));
         }
         if (const auto work = task_work(task, tune.symbols)) input.work = *work;

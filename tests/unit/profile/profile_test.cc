@@ -150,6 +150,11 @@ std::vector<Planted> planted() {
         x.arithmetic = 500;
         list.push_back({"tail-wave", execute(x)});
     }
+    {
+        Described x = d;
+        x.integer = 100;
+        list.push_back({"integer-arithmetic", execute(x)});
+    }
     { list.push_back({"rereads", testing::softmax_block_per_row(4096, 262144, 3)}); }
     return list;
 }
@@ -200,6 +205,53 @@ TEST(Findings, ProductsOfHalvesWithoutTensorCores) {
     EXPECT_EQ(profile.findings[0].id, "no-tensor-cores") << to_text(profile);
     work.dtype = DType::f32;
     EXPECT_EQ(find(make_profile(input_of({k}, work), a100()), "no-tensor-cores"), nullptr);
+
+    // Two loads, two conversions and two address steps for each product: the arithmetic is the least of it, and
+    // all of it goes with the products.
+    Described naive;
+    naive.blocks = 4096;
+    naive.loads = 768;
+    naive.stores = 1;
+    naive.bytes_per_lane = 2;
+    naive.passes = 512;
+    naive.arithmetic = 0.5;
+    naive.integer = 2;
+    k = execute(naive);
+    work.dtype = DType::f16;
+    work.flops = 2.0 * double(k.counters.thread_ffma);
+    const Profile loads = make_profile(input_of({k}, work), a100());
+    ASSERT_FALSE(loads.findings.empty());
+    EXPECT_EQ(loads.findings[0].id, "no-tensor-cores") << to_text(loads);
+    EXPECT_GT(loads.findings[0].gain, 4) << to_text(loads);
+}
+
+TEST(Findings, TheLastStageOfASumNeedsNoMoreBlocks) {
+    Described first, last;
+    first.blocks = 864;
+    first.loads = 64;
+    last.blocks = 1;
+    last.threads = 1024;
+    last.stores = 1;
+    for (const double loads : {1.0, 256.0}) {  // over before a launch is; longer than one
+        last.loads = loads;
+        const Profile profile = make_profile(input_of({execute(first), execute(last)}), a100());
+        EXPECT_EQ(find(profile, "few-blocks"), nullptr) << to_text(profile);
+    }
+    // The only kernel of a sequence that has few blocks for much work is still told.
+    last.loads = 4096;
+    EXPECT_NE(find(make_profile(input_of({execute(last)}), a100()), "few-blocks"), nullptr);
+}
+
+TEST(Findings, RereadsSayWhatTheMemoryViewSays) {
+    Described d;
+    d.blocks = 4096;
+    d.stride = 2;
+    d.loads = 256;
+    d.passes = 64;
+    const Profile profile = make_profile(input_of({execute(d)}), a100());
+    ASSERT_NE(find(profile, "rereads"), nullptr) << to_text(profile);
+    EXPECT_THAT(find(profile, "rereads")->message, HasSubstr("loaded 128.0 times"));
+    EXPECT_THAT(profile.views[5].verdict, HasSubstr("loaded 128.0 times"));
 }
 
 TEST(Findings, NameTheLinesOfTheCause) {
@@ -389,6 +441,27 @@ TEST(Profile, RooflineFraction) {
     EXPECT_GT(profile.roofline_fraction(), 0.2);
     EXPECT_LT(profile.roofline_fraction(), 1.0);
     EXPECT_EQ(make_profile(input_of({execute({})}), a100()).roofline_fraction(), 0);
+}
+
+TEST(Profile, SmallFractionsAndUncountedOperationsAreNotShownAsZero) {
+    Work work = softmax_work();
+    work.flops = 0;
+    Profile profile = make_profile(input_of({testing::softmax_block_per_row(4096, 4096)}, work), a100());
+    EXPECT_THAT(profile.views[0].verdict, HasSubstr("no operations counted"));
+    EXPECT_THAT(profile.views[0].verdict, Not(HasSubstr("flop per byte")));
+    work.read_bytes = work.written_bytes = 4000;
+    profile = make_profile(input_of({testing::softmax_block_per_row(4096, 4096)}, work), a100());
+    EXPECT_THAT(profile.views[0].verdict, HasSubstr("reaches under 1 % of that"));
+    EXPECT_THAT(to_text(profile), HasSubstr("under 1 % of the roofline (3.9 ns"));
+}
+
+TEST(Profile, HotLinesAreHot) {
+    ExecutedKernel k = execute({});
+    k.counters.lines[{"a.cu", 7}].warp_instructions = k.counters.warp_instructions;
+    k.counters.lines[{"a.cu", 8}].warp_instructions = 1;
+    const std::string text = to_text(make_profile(input_of({k}), a100()));
+    EXPECT_THAT(text, HasSubstr("a.cu:7 "));
+    EXPECT_THAT(text, Not(HasSubstr("a.cu:8 ")));
 }
 
 TEST(Profile, GoesThroughJson) {
