@@ -108,6 +108,15 @@ Result<Budgets> parse_budgets(const std::string& text) {
     return budgets;
 }
 
+Budgets merged(const Budgets& otherwise, const Budgets& given) {
+    Budgets out = otherwise;
+    if (given.evals) out.evals = given.evals;
+    if (given.tokens) out.tokens = given.tokens;
+    if (given.minutes) out.minutes = given.minutes;
+    if (given.usd) out.usd = given.usd;
+    return out;
+}
+
 std::string to_string(const Budgets& budgets) {
     std::vector<std::string> parts;
     if (budgets.evals) parts.push_back(fmt::format("evals={}", *budgets.evals));
@@ -184,7 +193,17 @@ RequestPermit BudgetMeter::check_before_request(std::int64_t prompt_tokens,
     };
     // An answer that can no longer be evaluated is not worth a request.
     if (budgets_.evals && now.evals >= *budgets_.evals) {
-        return refuse("evals", fmt::format("all {} evals are used", *budgets_.evals));
+        return refuse("evals", fmt::format("{} of {} evals are used", now.evals, *budgets_.evals));
+    }
+    if (budgets_.evals) {
+        const std::int64_t most = requests_per_eval * *budgets_.evals + spare_requests;
+        if (now.requests >= most) {
+            return refuse(
+                "requests",
+                fmt::format("{} requests brought {} of {} evals; no more than {} for each eval "
+                            "and {} are sent",
+                            now.requests, now.evals, *budgets_.evals, requests_per_eval, spare_requests));
+        }
     }
     if (budgets_.minutes) {
         const double left = *budgets_.minutes * 60 - now.seconds;

@@ -22,6 +22,13 @@ struct Budgets {
     bool operator==(const Budgets&) const = default;
 };
 
+// A model that repeats itself, or answers without a candidate, uses up no eval. A budget of N evals allows
+// requests_per_eval * N + spare_requests requests, retries inside a request not counted.
+inline constexpr std::int64_t requests_per_eval = 3, spare_requests = 2;
+
+// The limits of `given`, and those of `otherwise` where it sets none.
+Budgets merged(const Budgets& otherwise, const Budgets& given);
+
 // "evals=40,tokens=200k,minutes=30,usd=2"; k and m stand for thousand and million in evals and tokens.
 Result<Budgets> parse_budgets(const std::string& text);
 std::string to_string(const Budgets& budgets);
@@ -52,7 +59,7 @@ struct RequestPermit {
     bool allowed = false;
     std::int64_t max_output_tokens = 0;             // the wanted cap, or what the budgets leave
     std::optional<std::chrono::milliseconds> time;  // what is left of `minutes`
-    std::string exhausted;                          // "evals", "tokens", "minutes" or "usd"
+    std::string exhausted;                          // "evals", "requests", "tokens", "minutes" or "usd"
     std::string message;                            // one line; why not
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/authors/tokens.h"
+#include "harness/core/text.h"
 
 namespace kernelwright {
 namespace {
@@ -405,18 +406,34 @@ EndpointProbe probe_endpoint(const Protocol& protocol, const Secrets& secrets, s
     limits.connect = limit;
     limits.stall = limit;
     limits.total = limit;
-    const HttpResponse response = http_exchange(protocol.probe(), limits, std::stop_token{},
-                                                [](const HttpResponse&, std::string_view) { return true; });
+    constexpr std::size_t enough = 4096;  // to see what kind of text it is
+    std::string body;
+    const HttpRequest request = protocol.probe();
+    const HttpResponse response =
+        http_exchange(request, limits, std::stop_token{}, [&](const HttpResponse&, std::string_view bytes) {
+            body.append(bytes.substr(0, enough - std::min(enough, body.size())));
+            return true;
+        });
     EndpointProbe probe;
     probe.status = response.status;
     probe.reachable = response.status != 0;
-    // A server without a list of models answers 404 or 405, which says nothing against the key.
-    probe.accepted = probe.reachable && response.status != 401 && response.status != 403;
+    const std::string asked = fmt::format("GET {}: {}", url_without_credentials(request.url), probe.status);
+    const std::string_view text = trim(body);
     if (!probe.reachable) {
-        probe.message = response.message.empty() ? "no answer" : response.message;
+        probe.message = "no answer" + (response.message.empty() ? "" : ": " + response.message);
+    } else if (probe.status == 401 || probe.status == 403) {
+        probe.message = fmt::format("answers, but does not take the key ({})", asked);
+    } else if (probe.status / 100 == 2 && !text.starts_with('{') && !text.starts_with('[')) {
+        probe.message = fmt::format("answers, but not as an API does ({}): is the base URL right?", asked);
+    } else if (probe.status == 404 || probe.status == 405) {
+        // A server without a list of models says nothing against the key.
+        probe.accepted = true;
+        probe.message = fmt::format("answers, without a list of models ({})", asked);
+    } else if (probe.status / 100 == 2) {
+        probe.accepted = true;
+        probe.message = fmt::format("answers ({})", asked);
     } else {
-        probe.message =
-            probe.accepted ? "answers" : fmt::format("answers {}: the key is not taken", probe.status);
+        probe.message = fmt::format("answers with an error ({})", asked);
     }
     probe.message = secrets.redact(one_line(probe.message));
     return probe;

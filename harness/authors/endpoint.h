@@ -47,14 +47,14 @@ class EndpointAuthor final : public Author {
     Clock& clock_;
 };
 
-// A GET on the endpoint's list of models: does it answer, and does it take the key?
+// A GET on the endpoint's list of models: does it answer as such an endpoint does, and does it take the key?
 struct EndpointProbe {
     bool reachable = false;
-    bool accepted = false;  // the key was taken (or none was needed)
+    bool accepted = false;  // an endpoint that took the key (or needs none)
     int status = 0;
     std::string message;  // one line
 };
 EndpointProbe probe_endpoint(const Protocol& protocol, const Secrets& secrets,
-                             std::chrono::seconds limit = std::chrono::seconds(5));
+                             std::chrono::seconds limit = std::chrono::seconds(3));
 
 }  // namespace kernelwright

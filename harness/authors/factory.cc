@@ -89,6 +89,11 @@ void add_url_credentials(Secrets& secrets, const std::string& url) {
 
 AuthorFailure no_model() { return wrong("no model is named", "pass --model NAME or set KERNELWRIGHT_MODEL"); }
 
+// What else is missing, said in one line with the key.
+std::string and_no_model(const Settings& settings) {
+    return settings.model().empty() ? ", and no model is named (--model NAME or KERNELWRIGHT_MODEL)" : "";
+}
+
 MadeEndpoint make_openai(const Settings& settings) {
     OpenAiSettings openai;
     const std::string url = settings.config().base_url.empty()
@@ -100,7 +105,7 @@ MadeEndpoint make_openai(const Settings& settings) {
     if (auto failure = unusable_value("OPENAI_API_KEY", openai.key)) return *failure;
     // Other servers, and all on this machine, may need no key; they say so themselves if they do.
     if (openai.key.empty() && host_of(openai.base_url) == "api.openai.com") {
-        return missing("OPENAI_API_KEY is not set",
+        return missing("OPENAI_API_KEY is not set" + and_no_model(settings),
                        "set it, or point OPENAI_BASE_URL at a server of your own, such as "
                        "http://127.0.0.1:8000/v1");
     }
@@ -139,7 +144,7 @@ MadeEndpoint make_anthropic(const Settings& settings) {
     }
     if (anthropic.key.empty() && anthropic.auth_token.empty() &&
         host_of(anthropic.base_url) == "api.anthropic.com") {
-        return missing("neither ANTHROPIC_API_KEY nor ANTHROPIC_AUTH_TOKEN is set",
+        return missing("neither ANTHROPIC_API_KEY nor ANTHROPIC_AUTH_TOKEN is set" + and_no_model(settings),
                        "set one, or point ANTHROPIC_BASE_URL at a server of your own");
     }
     anthropic.model = settings.model();

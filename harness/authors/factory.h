@@ -58,7 +58,7 @@ struct EndpointFacts {
     std::string problem;  // one line; why not, or what is doubtful
     std::optional<EndpointProbe> probe;
 };
-// `probe`: also asks each endpoint that is usable whether it answers (takes up to 5 s each).
+// `probe`: also asks each endpoint that is usable whether it answers (takes up to 3 s each).
 std::vector<EndpointFacts> endpoint_facts(const AuthorConfig& config, bool probe);
 
 }  // namespace kernelwright

@@ -30,7 +30,28 @@ std::string tune_text(const CheckReport& report) {
 }
 
 void print_report(const Global& global, const CheckReport& report, std::chrono::duration<double> time) {
-    fmt::print("{}  {}  {} {}\n", report.task, report.candidate, report.device, report.target);
+    // A plan that cannot be read says no target.
+    fmt::print("{}  {}  {}{}{}\n", report.task, report.candidate, report.device,
+               report.target.empty() ? "" : " ", report.target);
+    print_diagnostics(report);
+    if (report.pass) {
+        fmt::print("PASS: {} shapes, {} cases{}, {:.1f} s\n", report.shapes_checked, report.cases_checked,
+                   tune_text(report), time.count());
+    } else {
+        fmt::print("FAIL at stage {} after {} shapes, {} cases, {:.1f} s\n",
+                   report.stage ? to_string(*report.stage) : "-", report.shapes_checked, report.cases_checked,
+                   time.count());
+        print_again(global, report);
+    }
+}
+
+}  // namespace
+
+void print_again(const Global& global, const CheckReport& report) {
+    fmt::print("again: {}\n", runnable(global, report.replay));
+}
+
+void print_diagnostics(const CheckReport& report) {
     for (const Diagnostic& d : report.diagnostics) {
         fmt::print("{}\n", printable(to_line(d)));
         if (!d.shape.empty()) {
@@ -47,18 +68,7 @@ void print_report(const Global& global, const CheckReport& report, std::chrono::
             fmt::print("{}\n", where);
         }
     }
-    if (report.pass) {
-        fmt::print("PASS: {} shapes, {} cases{}, {:.1f} s\n", report.shapes_checked, report.cases_checked,
-                   tune_text(report), time.count());
-    } else {
-        fmt::print("FAIL at stage {} after {} shapes, {} cases, {:.1f} s\n",
-                   report.stage ? to_string(*report.stage) : "-", report.shapes_checked, report.cases_checked,
-                   time.count());
-        fmt::print("again: {}\n", runnable(global, report.replay));
-    }
 }
-
-}  // namespace
 
 std::optional<Exit> no_verdict(const Global& global, const CheckReport& report) {
     if (report.page_fault) return fail(global, Exit::usage, *report.page_fault);
@@ -103,7 +113,7 @@ Exit run_check(const Global& global, const CheckCall& call) {
     const InterruptGuard interrupt;
     options.stop = interrupt.token();
     report::StatusPrinter status(stderr, report::detect_style(stderr));
-    options.progress = [&](const std::string& line) { status.status(line); };
+    options.progress = [&](const std::string& line) { status.step(line); };
     const GateParts parts{*bench->compiler, *bench->device, **expectations, bench->targets};
     const CheckReport report = check(*task, *source, call.candidate, parts, options);
     status.clear();

@@ -79,7 +79,10 @@ Exit run_doctor(const Global& global, const DoctorCall& call) {
     out["sandbox"] = std::move(layers);
 
     Json endpoints = Json::array();
-    for (const EndpointFacts& facts : endpoint_facts(AuthorConfig{}, false)) {
+    std::string answering;
+    for (const EndpointFacts& facts : endpoint_facts(AuthorConfig{}, true)) {
+        const bool answers = facts.probe && facts.probe->accepted;
+        if (answers && facts.usable) answering += (answering.empty() ? "" : ", ") + facts.protocol;
         Json variables = Json::object();
         std::string set;
         for (const auto& variable : facts.variables) {
@@ -91,26 +94,32 @@ Exit run_doctor(const Global& global, const DoctorCall& call) {
                              {"model", facts.model},
                              {"usable", facts.usable},
                              {"problem", facts.problem},
+                             {"answers", facts.probe ? Json(answers) : Json(nullptr)},
+                             {"answer", facts.probe ? Json(facts.probe->message) : Json(nullptr)},
                              {"set", std::move(variables)}});
         if (!global.json) {
             std::string text = facts.base_url;
             for (const std::string& part :
-                 {facts.model.empty() ? std::string() : "model " + facts.model, facts.problem}) {
+                 {facts.model.empty() ? std::string() : "model " + facts.model,
+                  facts.probe ? facts.probe->message : std::string(), facts.problem}) {
                 if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
             }
-            line(facts.usable ? "+" : "-", facts.protocol, text);
+            line(facts.usable && answers ? "+" : "-", facts.protocol, text);
         }
     }
     out["endpoints"] = std::move(endpoints);
-    out["can"] = {{"check", nvrtc.found}, {"run_recorded", nvrtc.found}};
+    out["can"] = {{"check", nvrtc.found},
+                  {"run_recorded", nvrtc.found},
+                  {"run_live", nvrtc.found && !answering.empty()}};
     if (global.json) {
         print_json(out);
     } else {
-        fmt::print(
-            "{}\n",
-            nvrtc.found
-                ? "check, profile and recorded runs work; a live run needs an endpoint (docs/endpoints.md)"
-                : "nothing can be compiled until NVRTC is there");
+        fmt::print("{}\n", !nvrtc.found ? "nothing can be compiled until NVRTC is there"
+                           : answering.empty()
+                               ? "check, profile and recorded runs work; a live run needs an endpoint that "
+                                 "answers and a model "
+                                 "(docs/endpoints.md)"
+                               : "check, profile, recorded and live runs (--author " + answering + ") work");
     }
     return nvrtc.found ? Exit::good : Exit::missing;
 }

@@ -26,7 +26,7 @@ Exit run_profile(const Global& global, const ProfileCall& call) {
     GateOptions options;
     options.target = call.bench.target;
     options.stop = interrupt.token();
-    options.progress = [&](const std::string& line) { status.status(line); };
+    options.progress = [&](const std::string& line) { status.step(line); };
     const GateParts parts{*bench->compiler, *bench->device, **expectations, bench->targets};
     const CheckReport report = check(*task, *source, call.candidate, parts, options);
     status.clear();
@@ -35,9 +35,10 @@ Exit run_profile(const Global& global, const ProfileCall& call) {
         if (global.json) {
             print_json(to_json(report));
         } else {
-            for (const Diagnostic& d : report.diagnostics) fmt::print("{}\n", to_line(d));
+            print_diagnostics(report);
             fmt::print("not profiled: the candidate fails at stage {}\n",
                        report.stage ? to_string(*report.stage) : "-");
+            print_again(global, report);
         }
         return Exit::verdict;
     }

@@ -21,8 +21,6 @@ namespace kernelwright::cli {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* default_budget = "evals=40,tokens=500k,minutes=60";
-
 class StatusProgress final : public search::Progress {
   public:
     StatusProgress() : printer_(stderr, report::detect_style(stderr)) {}
@@ -56,6 +54,14 @@ search::DeviceSummary summary_of(const DeviceFacts& facts) {
     add("threads per block, at most", fmt::format("{}", facts.max_threads_per_block));
     add("warps per SM", fmt::format("{}", facts.max_warps_per_sm));
     return out;
+}
+
+// "evals=80": the limit that ended a run, doubled; what `run --resume` can be given to go on.
+std::string raised(const std::string& exhausted, const record::Run& run) {
+    const std::string key = exhausted == "requests" ? "evals" : exhausted;
+    const auto limit = run.budget.find(key);
+    if (limit == run.budget.end() || !limit->is_number()) return {};
+    return fmt::format("{}={}", key, 2 * limit->get<double>());
 }
 
 // The recorded choices of a run that is resumed; what the call gives again wins.
@@ -109,10 +115,13 @@ Exit run_search_command(const Global& global, const RunCall& given) {
     if (!facts) return fail(global, Exit::usage, facts.error());
 
     search::SearchConfig config;
-    auto budgets = parse_budgets(call.budget.empty() && !resuming ? default_budget : call.budget);
-    if (!call.budget.empty() || !resuming) {
-        if (!budgets) return fail(global, Exit::usage, budgets.error());
-        config.budget = *budgets;
+    // A new run has the default limits where the call gives none; a resumed one has those it was started
+    // with.
+    if (!resuming) config.budget = *parse_budgets(default_budget);
+    if (!call.budget.empty()) {
+        const auto given = parse_budgets(call.budget);
+        if (!given) return fail(global, Exit::usage, given.error());
+        config.budget = merged(config.budget, *given);
     }
     if (const char* price = std::getenv("KERNELWRIGHT_PRICE"); price != nullptr && *price != '\0') {
         auto parsed = parse_price(price);
@@ -210,6 +219,10 @@ Exit run_search_command(const Global& global, const RunCall& given) {
     } else {
         next = fmt::format("kernelwright report {}{}", id, results);
     }
+    std::vector<std::string> commands{runnable(global, next)};
+    if (const std::string more = raised(outcome.exhausted, outcome.run); !more.empty())
+        commands.push_back(
+            runnable(global, fmt::format("kernelwright run --resume {} --budget {}{}", id, more, results)));
     if (global.json) {
         Json out;
         out["schema"] = "kernelwright.outcome/1";
@@ -224,7 +237,7 @@ Exit run_search_command(const Global& global, const RunCall& given) {
         // The reason has been printed with the error already.
         record::Run shown = outcome.run;
         if (!outcome.error.message.empty()) shown.reason.clear();
-        fmt::print("{}", report::run_summary(shown, winner, runnable(global, next)));
+        fmt::print("{}", report::run_summary(shown, winner, commands));
     }
     return static_cast<Exit>(outcome.exit_code);
 }

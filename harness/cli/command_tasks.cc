@@ -43,11 +43,31 @@ Status check_page(const Workbench& bench, const Task& task, std::string& warning
     return Done{};
 }
 
+// The pages as they are written.
+Exit show(const Global& global, const std::vector<std::string>& pages) {
+    if (pages.empty())
+        return fail(
+            global, Exit::usage,
+            Error{
+                "tasks show: which one?", {}, 0, 0, runnable(global, "kernelwright tasks") + " names them"});
+    Json list = Json::array();
+    for (const std::string& given : pages) {
+        const auto task = load_named_task(given);
+        if (!task) return fail(global, Exit::usage, task.error());
+        list.push_back({{"name", task->name}, {"file", task->file}, {"page", task->source}});
+        if (!global.json) fmt::print("{}{}", task->source, task->source.ends_with('\n') ? "" : "\n");
+    }
+    if (global.json) print_json({{"schema", "kernelwright.tasks/1"}, {"tasks", std::move(list)}});
+    return Exit::good;
+}
+
 }  // namespace
 
 Exit run_tasks(const Global& global, const TasksCall& call) {
+    if (call.action == "show") return show(global, call.pages);
     if (call.action != "list" && call.action != "check") {
-        return fail(global, Exit::usage, Error{fmt::format("tasks {}: it is list or check", call.action)});
+        return fail(global, Exit::usage,
+                    Error{fmt::format("tasks {}: it is list, show or check", call.action)});
     }
     std::vector<TaskEntry> entries;
     for (const std::string& given : call.pages) {

@@ -15,6 +15,11 @@ namespace kernelwright::cli {
 // says so; nullopt: there is one.
 std::optional<Exit> no_verdict(const Global& global, const CheckReport& report);
 
+// Its findings for people: each with shape, draw and place.
+void print_diagnostics(const CheckReport& report);
+// The command that meets the failure again.
+void print_again(const Global& global, const CheckReport& report);
+
 struct CheckCall {
     std::string task, candidate;
     WorkbenchOptions bench;
@@ -31,6 +36,9 @@ struct ProfileCall {
 };
 Exit run_profile(const Global& global, const ProfileCall& call);
 
+// The limits of a run where `--budget` names none.
+inline constexpr const char* default_budget = "evals=40,tokens=500k,minutes=60";
+
 struct RunCall {
     std::string task;    // may be empty with --resume
     std::string author;  // empty: openai, or what the resumed run had
@@ -44,7 +52,7 @@ struct RunCall {
 Exit run_search_command(const Global& global, const RunCall& call);
 
 struct TasksCall {
-    std::string action = "list";  // list, check
+    std::string action = "list";  // list, show, check
     std::vector<std::string> pages;
 };
 Exit run_tasks(const Global& global, const TasksCall& call);
@@ -56,8 +64,8 @@ struct SkillsCall {
 Exit run_skills(const Global& global, const SkillsCall& call);
 
 struct ReportCall {
-    std::string run;
-    std::string html;
+    std::string run;             // empty: the recent runs are listed
+    std::string html, markdown;  // write this file
     std::string results = "results";
 };
 Exit run_report(const Global& global, const ReportCall& call);

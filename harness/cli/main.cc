@@ -5,14 +5,17 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <new>
+#include <optional>
 #include <system_error>
 
+#include "harness/authors/budget.h"
 #include "harness/cli/commands.h"
 #include "harness/cli/workers.h"
 #include "harness/core/text.h"
@@ -42,6 +45,37 @@ void add_unbuilt(CLI::App& app, Exit& exit, const Global& global, const std::str
     });
 }
 
+// The command that the first word names; nullptr: none.
+const CLI::App* called_command(const CLI::App& app, int argc, char** argv) {
+    for (const CLI::App* command : app.get_subcommands({}))
+        if (argc >= 2 && command->get_name() == argv[1]) return command;
+    return nullptr;
+}
+
+// "no option `--bogus` of check; did you mean ...": the first word that begins with a dash and is none of
+// them.
+std::optional<std::string> unknown_option(const CLI::App& app, int argc, char** argv) {
+    const CLI::App* command = called_command(app, argc, argv);
+    std::vector<std::string> known;
+    for (const CLI::App* level : {&app, command}) {
+        if (level == nullptr) continue;
+        for (const CLI::Option* option : level->get_options()) {
+            for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+            for (const std::string& name : option->get_snames()) known.push_back("-" + name);
+        }
+    }
+    for (int i = 1; i < argc; ++i) {
+        const std::string word = argv[i], name = word.substr(0, word.find('='));
+        if (word == "--") return std::nullopt;
+        const bool option = name.size() >= 2 && name[0] == '-' &&
+                            (name[1] == '-' || std::isalpha(static_cast<unsigned char>(name[1])) != 0);
+        if (!option || std::find(known.begin(), known.end(), name) != known.end()) continue;
+        return fmt::format("no option `{}`{}{}", name, command == nullptr ? "" : " of " + command->get_name(),
+                           did_you_mean(name, known));
+    }
+    return std::nullopt;
+}
+
 int run(int argc, char** argv) {
     CLI::App app{"Language models write CUDA kernels; nothing is believed until it is checked."};
     app.set_version_flag("--version", version);
@@ -58,7 +92,11 @@ int run(int argc, char** argv) {
     run_app->add_option("task", run_call.task, "a task page, or the name of a shipped one");
     run_app->add_option("--author", run_call.author, "openai (default), anthropic or replay:FILE");
     run_app->add_option("--model", run_call.model, "the model's name (default: KERNELWRIGHT_MODEL)");
-    run_app->add_option("--budget", run_call.budget, "evals=40,tokens=200k,minutes=30,usd=2");
+    run_app->add_option(
+        "--budget", run_call.budget,
+        fmt::format("evals=N,tokens=N,minutes=N,usd=N; what is not named stays at {}, and usd is free. "
+                    "evals=N sends {} N + {} requests at most",
+                    default_budget, requests_per_eval, spare_requests));
     run_app->add_option("--resume", run_call.resume, "go on with this run");
     run_app->add_option("--record", run_call.record,
                         "write the conversation to FILE, for --author replay:FILE");
@@ -89,28 +127,35 @@ int run(int argc, char** argv) {
     profile_app->callback([&] { exit = run_profile(global, profile_call); });
 
     TasksCall tasks_call;
-    CLI::App* tasks_app = app.add_subcommand("tasks", "the task library: list, check");
-    tasks_app->add_option("action", tasks_call.action, "list (default) or check")->capture_default_str();
-    tasks_app->add_option("pages", tasks_call.pages, "pages to check (default: all shipped ones)");
+    CLI::App* tasks_app = app.add_subcommand("tasks", "the task library: list, show, check");
+    tasks_app->add_option("action", tasks_call.action, "list (default), show or check")
+        ->capture_default_str();
+    tasks_app->add_option("pages", tasks_call.pages,
+                          "pages to show or check (check: all shipped ones by default)");
     tasks_app->callback([&] { exit = run_tasks(global, tasks_call); });
 
     SkillsCall skills_call;
     CLI::App* skills_app = app.add_subcommand("skills", "the skill library: list, show, check");
-    skills_app->add_option("action", skills_call.action, "list (default), show, check or learn")
+    skills_app
+        ->add_option("action", skills_call.action, "list (default), show, check or learn (not built yet)")
         ->capture_default_str();
     skills_app->add_option("ids", skills_call.ids, "skills");
     skills_app->callback([&] { exit = run_skills(global, skills_call); });
 
     ReportCall report_call;
-    CLI::App* report_app = app.add_subcommand("report", "what a run did");
-    report_app->add_option("run", report_call.run, "a run's ID or folder")->required();
+    CLI::App* report_app = app.add_subcommand("report", "what a run did; without a run: the recent runs");
+    report_app->add_option("run", report_call.run,
+                           "a run's ID or folder, or `last` (default: list the recent runs)");
     report_app->add_option("--html", report_call.html, "write one self-contained HTML file");
+    report_app->add_option("--markdown", report_call.markdown, "write a Markdown file");
     report_app->add_option("--results", report_call.results, "where runs are kept")->capture_default_str();
     report_app->callback([&] { exit = run_report(global, report_call); });
 
     DoctorCall doctor_call;
-    CLI::App* doctor_app =
-        app.add_subcommand("doctor", "what this machine has, what that allows, how to get the rest");
+    CLI::App* doctor_app = app.add_subcommand(
+        "doctor",
+        "what this machine has, what that allows, how to get the rest; asks the endpoints that are set "
+        "up for their models");
     doctor_app->callback([&] { exit = run_doctor(global, doctor_call); });
 
     add_unbuilt(app, exit, global, "calibrate", "fit the cost model of a device to measurements");
@@ -132,6 +177,11 @@ int run(int argc, char** argv) {
                            runnable(global, "kernelwright --help") + " lists the commands"}));
         }
     }
+    const CLI::App* called = called_command(app, argc, argv);
+    const std::string help =
+        called == nullptr
+            ? runnable(global, "kernelwright --help") + " lists the commands"
+            : runnable(global, "kernelwright " + called->get_name() + " --help") + " lists its arguments";
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp& e) {
@@ -139,9 +189,10 @@ int run(int argc, char** argv) {
     } catch (const CLI::CallForVersion& e) {
         return app.exit(e);
     } catch (const CLI::ParseError& e) {
-        return static_cast<int>(
-            fail(global, Exit::usage,
-                 Error{e.what(), {}, 0, 0, runnable(global, "kernelwright --help") + " lists the commands"}));
+        // A mistyped option is the fault, not the argument that it left out.
+        if (const auto unknown = unknown_option(app, argc, argv))
+            return static_cast<int>(fail(global, Exit::usage, Error{*unknown, {}, 0, 0, help}));
+        return static_cast<int>(fail(global, Exit::usage, Error{e.what(), {}, 0, 0, help}));
     }
     return static_cast<int>(exit);
 }

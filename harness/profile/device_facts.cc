@@ -309,6 +309,7 @@ Result<DeviceFacts> DeviceTable::find(const std::string& name) const {
     Error error{"no device `" + name + "`" + did_you_mean(name, known)};
     for (const DeviceFacts& facts : devices_)
         error.hint += (error.hint.empty() ? "known: " : ", ") + facts.name;
+    error.hint += ", or an architecture such as sm_80 or sm_90a";
     return error;
 }
 

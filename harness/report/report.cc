@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "harness/core/text.h"
+
 namespace kernelwright::report {
 namespace {
 
@@ -77,6 +79,16 @@ class Report {
         return text ? *text : "(" + text.error().str() + ")";
     }
 
+    // A key of the record in words.
+    static std::string words(const std::string& key) {
+        if (key == "author_described") return "author";
+        if (key == "device_facts") return "figures of";
+        if (key == "target_given") return "target asked for";
+        std::string text = key;
+        std::replace(text.begin(), text.end(), '_', ' ');
+        return text;
+    }
+
     void facts() {
         Table table{{"", ""}, {}, {}};
         const auto add = [&](const std::string& key, const std::string& value) {
@@ -91,9 +103,12 @@ class Report {
         add("time", fmt::format("{:.1f} s in {} sitting{}", run_.seconds, run_.sittings,
                                 run_.sittings == 1 ? "" : "s"));
         for (const auto& [key, value] : run_.config.items()) {
-            if (!value.is_structured()) add(key, value.is_string() ? value.get<std::string>() : value.dump());
+            if (value.is_structured()) continue;
+            // The description names the author already.
+            if (key == "author" && run_.config.contains("author_described")) continue;
+            add(words(key), value.is_string() ? value.get<std::string>() : value.dump());
         }
-        if (!run_.budget.empty()) add("budget", run_.budget.dump());
+        add("budget", budget_text(run_.budget));
         for (const auto& [key, value] : run_.versions.items()) {
             add(key, value.is_string() ? value.get<std::string>() : value.dump());
         }
@@ -274,6 +289,41 @@ class MarkdownWriter final : public Writer {
     }
 };
 
+class PlainWriter final : public Writer {
+  public:
+    void heading(int level, const std::string& text) override {
+        if (folded_) return;
+        const std::string line = printable(text);
+        out += (out.empty() ? "" : "\n") + line + "\n";
+        if (level < 3) out += std::string(display_width(line), level == 1 ? '=' : '-') + "\n";
+    }
+    void paragraph(const std::string& text) override {
+        if (!folded_) out += printable(text) + "\n";
+    }
+    void table(const Table& table) override {
+        if (folded_) return;
+        std::string text = plain_table(table);
+        // Facts have no header, and need no rule below one.
+        const bool headed = std::any_of(table.header.begin(), table.header.end(),
+                                        [](const std::string& name) { return !name.empty(); });
+        if (!headed) text.erase(0, text.find('\n', text.find('\n') + 1) + 1);
+        out += text;
+    }
+    void code(const std::string&, const std::string& text) override {
+        if (folded_ || text.empty()) return;
+        out += "\n";
+        for (const std::string& line : split(text, '\n')) out += printable(line) + "\n";
+        if (text.back() != '\n') out += "\n";
+    }
+    void fold(const std::string&) override { folded_ = true; }
+    void unfold() override { folded_ = false; }
+
+    std::string out;
+
+  private:
+    bool folded_ = false;
+};
+
 constexpr const char* page_style = R"css(
 :root{color-scheme:light dark}
 body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}
@@ -346,7 +396,29 @@ Table attempts_table(const Run& run) {
     return table;
 }
 
-std::string run_summary(const Run& run, const std::string& winner_path, const std::string& next_command) {
+std::string budget_text(const Json& budget) {
+    std::string out;
+    for (const char* key : {"evals", "tokens", "minutes", "usd"}) {
+        const auto it = budget.find(key);
+        if (it == budget.end() || !it->is_number()) continue;
+        out += fmt::format("{}{} {}", out.empty() ? "" : ", ", it->get<double>(), key);
+    }
+    return out;
+}
+
+Table runs_table(const std::vector<Run>& runs) {
+    Table table{{"run", "state", "attempts", "best"}, {}, {false, false, true, true}};
+    for (const Run& run : runs) {
+        const Attempt* best = run.best();
+        table.rows.push_back({run.id, run.why.empty() ? run.state : run.state + ": " + run.why,
+                              fmt::format("{}", run.attempts.size()),
+                              best == nullptr ? "none passed" : time_text(*best)});
+    }
+    return table;
+}
+
+std::string run_summary(const Run& run, const std::string& winner_path,
+                        const std::vector<std::string>& next_commands) {
     std::string out = run.attempts.empty() ? "no attempt: the author has answered nothing yet\n"
                                            : plain_table(attempts_table(run)) + "\n";
     if (const Attempt* best = run.best()) {
@@ -360,8 +432,15 @@ std::string run_summary(const Run& run, const std::string& winner_path, const st
         out += "winner: none; no candidate passed\n";
     }
     out += fmt::format("ended:  {}{}\n", run.why, run.reason.empty() ? "" : " (" + run.reason + ")");
-    if (!next_command.empty()) out += "next:   " + next_command + "\n";
+    for (std::size_t i = 0; i < next_commands.size(); ++i)
+        out += (i == 0 ? "next:   " : "or:     ") + next_commands[i] + "\n";
     return out;
+}
+
+std::string plain_report(const Run& run, const ArtifactReader& artifacts) {
+    PlainWriter writer;
+    Report(run, artifacts, writer).write();
+    return std::move(writer.out);
 }
 
 std::string markdown_report(const Run& run, const ArtifactReader& artifacts) {

@@ -71,6 +71,10 @@ void StatusPrinter::status(const std::string& line) {
     std::fflush(stream_);
 }
 
+void StatusPrinter::step(const std::string& line) {
+    status(style_.redraw ? line : line.substr(0, line.find(": ")));
+}
+
 void StatusPrinter::message(const std::string& line) {
     clear();
     std::fprintf(stream_, "%s\n", printable(line).c_str());

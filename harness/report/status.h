@@ -26,6 +26,9 @@ class StatusPrinter {
     StatusPrinter(const StatusPrinter&) = delete;
 
     void status(const std::string& line);
+    // "subject: detail"; elsewhere than on a terminal the subject alone, which is all that its line stands
+    // for.
+    void step(const std::string& line);
     void message(const std::string& line);
     void clear();  // wipes the status line
 

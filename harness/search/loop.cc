@@ -59,14 +59,6 @@ Budgets budgets_from(const Json& json) {
     return budgets;
 }
 
-Budgets merged(Budgets recorded, const Budgets& wanted) {
-    if (wanted.evals) recorded.evals = wanted.evals;
-    if (wanted.tokens) recorded.tokens = wanted.tokens;
-    if (wanted.minutes) recorded.minutes = wanted.minutes;
-    if (wanted.usd) recorded.usd = wanted.usd;
-    return recorded;
-}
-
 Json left_json(const BudgetMeter& meter) {
     const Budgets& budgets = meter.budgets();
     const Spent spent = meter.spent();
@@ -200,6 +192,7 @@ class Search {
         outcome.why = ended.why;
         outcome.reason = ended.reason;
         outcome.error = ended.error;
+        if (ended.why == "budget") outcome.exhausted = exhausted_;
         outcome.exit_code = ended.exit_code.value_or(outcome.run.best() != nullptr ? 0 : 1);
         return outcome;
     }
@@ -308,10 +301,8 @@ class Search {
         const std::int64_t estimate = estimate_tokens(make_prompt(fixed_, body));
         const RequestPermit permit = meter_->check_before_request(estimate, config_.max_output_tokens);
         if (!permit.allowed) {
-            return Ended{"budget",
-                         fmt::format("the budget is spent ({}): {}", permit.exhausted, permit.message),
-                         {},
-                         {}};
+            exhausted_ = permit.exhausted;
+            return Ended{"budget", permit.message, {}, {}};
         }
         return permit;
     }
@@ -346,6 +337,7 @@ class Search {
         for (const std::string& warning : reply.warnings) message("warning: " + warning);
         if (reply.outcome == Outcome::cancelled) return interrupted();
         if (reply.outcome == Outcome::exhausted) {
+            message(title + "no further answer");
             return Ended{"author exhausted", "the recorded conversation has no further answer", {}, {}};
         }
         if (is_answer(reply.outcome) || reply.usage.reported) meter_->charge_reply(reply, estimate);
@@ -532,6 +524,7 @@ class Search {
     FixedPrompt fixed_;
     std::optional<BudgetMeter> meter_;
     Run run_;
+    std::string exhausted_;  // the budget that ended the run
     bool index_warned_ = false;
 };
 

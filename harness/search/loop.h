@@ -48,7 +48,8 @@ struct SearchOutcome {
     std::string why;     // "target", "budget", "stalled", "no candidate", "author exhausted", "interrupted",
                          // "author failed", "missing", "record"
     std::string reason;  // one line for people
-    Error error;         // set for "author failed", "missing", "record"
+    std::string exhausted;  // for "budget": RequestPermit::exhausted
+    Error error;            // set for "author failed", "missing", "record"
     // 0: a passing candidate; 1: none; 2: the call or the record is wrong; 3: something needed is missing;
     // 130: interrupted
     int exit_code = 1;

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace kernelwright::record {
 namespace {
@@ -122,7 +123,8 @@ class Fold {
             sitting_start_ = *now;
             ++run_.sittings;
         }
-        run_.seconds = before_ + std::max(0.0, *now - sitting_start_);
+        // Times of events are in milliseconds; what doubles of this size add to that is noise.
+        run_.seconds = std::round(1000 * (before_ + std::max(0.0, *now - sitting_start_))) / 1000;
     }
 
     void started(Fields& fields) {

@@ -182,6 +182,12 @@ TEST(BadInput, NamesThatAreNearlyRight) {
         {{"check", naive, "vector_add"}, "the task comes first"},
         {{"check", "vector_add", naive, "--shape", "n=3"}, "did you mean `N`?"},
         {{"chekc"}, "did you mean `check`?"},
+        {{"check", "--bogus"}, "no option `--bogus` of check"},
+        {{"check", "vector_add", naive, "--shap", "N=3"}, "did you mean `--shape`?"},
+        {{"check", "vector_add", naive, "--target", "foo"}, "or an architecture such as sm_80"},
+        {{"skills", "show", "tensor.use-mmma"}, "did you mean `tensor.use-mma`?"},
+        {{"skills", "show", "nosuch"}, "skills list"},
+        {{"tasks", "show", "sofmax_rows"}, "did you mean `softmax_rows`?"},
         {{"check", "vector_add", naive, "--shape", "N=400000000"}, "elements"},
     };
     for (const auto& c : cases) {
@@ -223,6 +229,9 @@ TEST(BadInput, CallsThatAreWrong) {
         {"skills", "show", "no.such-skill"},
         {"skills", "dance"},
         {"tasks", "dance"},
+        {"tasks", "show"},
+        {"report"},
+        {"report", "--html", "r.html"},
     };
     const Scratch scratch;
     for (std::vector<std::string> call : calls) {
@@ -235,6 +244,25 @@ TEST(BadInput, CallsThatAreWrong) {
         EXPECT_EQ(lines_in(ran.err), 1U) << Json(call).dump() << "\n" << ran.err;
         EXPECT_EQ(ran.out, "") << Json(call).dump();
     }
+}
+
+// A profile of a wrong candidate says all that a check says.
+TEST(BadInput, ProfilesOfWrongCandidatesCanBeFollowedUp) {
+    const std::string bad = (source_dir() / "tests/cases/verdict/bad/vector_add__no_guard.cu").string();
+    const Ran profile = run_program({"profile", "vector_add", bad});
+    EXPECT_EQ(profile.exit, 1);
+    for (const char* part : {"    at N=", ", seed ", "again: ", " --shape N="})
+        EXPECT_NE(profile.out.find(part), std::string::npos) << part << "\n" << profile.out;
+}
+
+TEST(Shown, PagesAndRulesWithWhatTheySay) {
+    const Ran page = run_program({"tasks", "show", "softmax_rows"});
+    EXPECT_EQ(page.exit, 0);
+    EXPECT_EQ(page.out, slurp(source_dir() / "tasks/softmax_rows.md"));
+    const Ran rule = run_program({"skills", "show", "tensor.use-mma"});
+    EXPECT_EQ(rule.exit, 0);
+    EXPECT_NE(rule.out.find("no-tensor-cores"), std::string::npos) << "the cause";
+    EXPECT_NE(rule.out.find("padded by 16 bytes"), std::string::npos) << "the advice";
 }
 
 TEST(BadInput, WhatIsNotBuiltSaysSo) {

@@ -173,6 +173,10 @@ TEST_F(MainJob, ReportsInEveryForm) {
     EXPECT_NE(slurp(html).find("softmax_rows"), std::string::npos);
     const Ran json = run_program({"report", "last", "--results", results, "--json"});
     EXPECT_EQ(json.json()["attempts"].size(), record_["record"]["attempts"].size());
+    const Ran runs = run_program({"report", "--results", results});
+    EXPECT_EQ(runs.exit, 0);
+    EXPECT_NE(runs.out.find(run.filename().string()), std::string::npos) << runs.out;
+    EXPECT_NE(runs.out.find("report last"), std::string::npos) << runs.out;
 }
 
 // The command that a run or a check ends with can be pasted as it stands.
@@ -209,6 +213,21 @@ std::size_t times(const std::string& text, const std::string& part) {
     return count;
 }
 
+// A budget that is used up can be raised with the command that stands there, and what was not given has a
+// limit.
+TEST(Budget, RunsOnWhereItEnded) {
+    const Scratch scratch;
+    std::vector<std::string> call = run_call(scratch.path());
+    call.insert(call.end(), {"--budget", "evals=1"});
+    const Ran ran = run_program(call);
+    EXPECT_EQ(ran.exit, 1) << ran.err;
+    EXPECT_NE(ran.out.find("ended:  budget (1 of 1 evals are used)"), std::string::npos) << ran.out;
+    const std::string id = only_run(scratch.path()).filename().string();
+    EXPECT_NE(ran.out.find("run --resume " + id + " --budget evals=2 --results "), std::string::npos)
+        << ran.out;
+    EXPECT_EQ(events_of(only_run(scratch.path()))[0]["budget"]["tokens"], 500000);
+}
+
 // Nobody listens on the discard port: said once, and the report of such a run says that there is nothing.
 TEST(Unreachable, IsSaidOnce) {
     const Scratch scratch;
@@ -221,8 +240,8 @@ TEST(Unreachable, IsSaidOnce) {
     EXPECT_EQ(times(ran.err, "\nkernelwright: "), 1U) << ran.err;
     const Ran report = run_program({"report", "last", "--results", results});
     EXPECT_EQ(report.exit, 0);
-    EXPECT_NE(report.err.find("holds no attempt"), std::string::npos) << report.err;
     EXPECT_NE(report.out.find("No attempt"), std::string::npos) << report.out;
+    EXPECT_EQ(times(report.out + report.err, "o attempt"), 1U) << "said once" << report.out << report.err;
 }
 
 // A record that was damaged is named with its file and line, and never gone on with.

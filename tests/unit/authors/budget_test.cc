@@ -137,6 +137,24 @@ TEST(BudgetMeter, CountsEvalsAndMinutes) {
     EXPECT_EQ(both.check_before_request(10, 1000).exhausted, "evals");
 }
 
+TEST(BudgetMeter, BoundsTheRequestsOfEvals) {
+    const FakeClock clock;
+    auto evals = meter("evals=2", clock);
+    for (int i = 0; i < 8; ++i) {  // 3 for each eval and 2
+        EXPECT_TRUE(evals.check_before_request(10, 1000).allowed) << i;
+        evals.charge_reply(reply_of(10, 10), 10);
+    }
+    const RequestPermit refused = evals.check_before_request(10, 1000);
+    EXPECT_EQ(refused.exhausted, "requests");
+    EXPECT_NE(refused.message.find("8 requests brought 0 of 2 evals"), std::string::npos) << refused.message;
+}
+
+TEST(Budgets, WhatIsNotGivenStaysAsItWas) {
+    const Budgets given = merged(parse_budgets("evals=40,tokens=500k,minutes=60").value(),
+                                 parse_budgets("evals=2,usd=1").value());
+    EXPECT_EQ(to_string(given), "evals=2,tokens=500000,minutes=60,usd=1");
+}
+
 TEST(BudgetMeter, CapsByMoney) {
     const FakeClock clock;
     auto money = meter("usd=0.1", clock, "in=10,cached=1,out=50");

@@ -596,6 +596,31 @@ TEST(Factory, FactsForDoctorHoldNoSecret) {
     EXPECT_FALSE(nothing[0].probe.has_value());  // nothing is asked of an endpoint that is not set up
 }
 
+TEST(Factory, FactsSayWhatTheEndpointAnswered) {
+    const struct {
+        Script answer;
+        bool accepted;
+        const char* says;
+    } cases[] = {
+        {response(200, "", "{\"data\":[]}"), true, "/v1/models: 200)"},
+        {response(404, "", "{}"), true, "without a list of models"},
+        {response(401, "", "{}"), false, "does not take the key"},
+        {response(200, "", "<!doctype html>"), false, "not as an API does"},
+        {response(503, "", "later"), false, "answers with an error"},
+    };
+    for (const auto& c : cases) {
+        ScriptedServer server({c.answer, c.answer});
+        const auto facts = endpoint_facts(test_config(server.url()), true);
+        ASSERT_TRUE(facts[0].probe.has_value());
+        EXPECT_EQ(facts[0].probe->accepted, c.accepted) << facts[0].probe->message;
+        EXPECT_THAT(facts[0].probe->message, HasSubstr(c.says));
+        EXPECT_THAT(facts[0].probe->message, Not(HasSubstr(secret_key)));
+    }
+    const auto nobody = endpoint_facts(test_config("http://127.0.0.1:9"), true);
+    EXPECT_FALSE(nobody[0].probe->accepted);
+    EXPECT_THAT(nobody[0].probe->message, HasSubstr("no answer"));
+}
+
 TEST(Factory, FactsWarnOfAKeyOnAnOpenWire) {
     AuthorConfig config;
     config.model = "m";

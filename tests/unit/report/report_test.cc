@@ -87,13 +87,14 @@ TEST_F(ReportTest, TheTableOfARun) {
 }
 
 TEST_F(ReportTest, TheEndOfARun) {
-    const std::string text = run_summary(run, "results/runs/ID/best.cu", "kernelwright x");
+    const std::string text =
+        run_summary(run, "results/runs/ID/best.cu", {"kernelwright x", "kernelwright y"});
     EXPECT_THAT(text,
                 HasSubstr("winner: attempt 4, 10.0 us (modelled), 4.00x against the first correct candidate\n"
                           "stored: results/runs/ID/best.cu\nended:  target (attempt 4 is within 1.1x)\n"
-                          "next:   kernelwright x\n"));
+                          "next:   kernelwright x\nor:     kernelwright y\n"));
     run.attempts.resize(2);
-    EXPECT_THAT(run_summary(run, "", ""), HasSubstr("winner: none; no candidate passed\n"));
+    EXPECT_THAT(run_summary(run, "", {}), HasSubstr("winner: none; no candidate passed\n"));
 }
 
 TEST_F(ReportTest, ModelledAndMeasuredTimesAreNotCompared) {
@@ -123,6 +124,32 @@ TEST_F(ReportTest, MarkdownKeepsCodeInItsFences) {
     EXPECT_THAT(text, HasSubstr("````cuda\n</pre><script>"));
     EXPECT_THAT(text, HasSubstr("| \\*4 |"));
     EXPECT_THAT(text, HasSubstr("-int b;\n+int c;\n"));
+}
+
+TEST_F(ReportTest, PlainTextCanBePasted) {
+    run.config = Json{{"author", "openai"}, {"author_described", "openai m"}, {"device_facts", "a100_sxm"}};
+    run.budget = Json{{"evals", 40}, {"tokens", 500000}, {"minutes", 60.0}};
+    run.attempts[3].evaluation->replay = "kernelwright check tasks/my_page.md a_b.cu --shape M=1";
+    const std::string text = plain_report(run, reader());
+    EXPECT_THAT(text, HasSubstr("softmax_rows: run 20260131-120000-softmax_rows-abcdef\n====="));
+    EXPECT_THAT(text, HasSubstr("\nkernelwright check tasks/my_page.md a_b.cu --shape M=1\n"));
+    EXPECT_THAT(text, HasSubstr("\nint a;\nint c;\n")) << "the winner";
+    EXPECT_THAT(text, HasSubstr("=\nstate       finished: target (attempt 4 is within 1.1x)\n"));
+    EXPECT_THAT(text, HasSubstr("figures of  a100_sxm"));
+    for (const std::string& form : {text, html_report(run, reader()), markdown_report(run, reader())}) {
+        EXPECT_THAT(form, HasSubstr("40 evals, 500000 tokens, 60 minutes"));
+        EXPECT_THAT(form, HasSubstr("openai m"));
+        for (const char* raw : {"author_described", "device_facts", "{\"evals\""})
+            EXPECT_THAT(form, Not(HasSubstr(raw)));
+    }
+    for (const char* mark : {"\\", "**", "```cuda", "<details>", "\x1b"})
+        EXPECT_THAT(text, Not(HasSubstr(mark)));
+}
+
+TEST_F(ReportTest, RunsAreListed) {
+    EXPECT_THAT(
+        plain_table(runs_table({run})),
+        HasSubstr("20260131-120000-softmax_rows-abcdef  finished: target         4  10.0 us (modelled)\n"));
 }
 
 TEST_F(ReportTest, AMissingArtifactIsSaidNotFatal) {

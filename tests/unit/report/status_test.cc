@@ -47,6 +47,16 @@ TEST(Status, ElsewhereEachSubjectIsOnePlainLine) {
     EXPECT_EQ(out.text(), "#1 draft: answering (10 bytes)\n#1 draft: pass\n#2 optimise: asking\n");
 }
 
+TEST(Status, AStepElsewhereIsItsSubject) {
+    Written out({false, false, 20});
+    out.printer.step("K=1 N=3: normal");
+    out.printer.step("K=1 N=3: ties");
+    EXPECT_EQ(out.text(), "K=1 N=3\n");
+    Written terminal({true, false, 20});
+    terminal.printer.step("K=1 N=3: ties");
+    EXPECT_EQ(terminal.text(), "\rK=1 N=3: ties\x1b[K");
+}
+
 TEST(Status, WhatSteersATerminalIsTakenOut) {
     Written out({false, false, 80});
     out.printer.message("a\x1b[2Jb\nc\rd");

@@ -194,6 +194,16 @@ TEST_F(LoopTest, BudgetsAreEnforcedBeforeARequest) {
         EXPECT_EQ(count_events("turn.requested"), 2) << "a turn that cannot be paid for is not opened";
     }
     {
+        // Every answer is the same candidate: it is evaluated once, and asked about no more than 3 * 2 + 2
+        // times.
+        config.budget.evals = 2;
+        FakeAuthor author(std::vector<Reply>(20, answer("a", candidate("fail"))));
+        const SearchOutcome outcome = search(author);
+        EXPECT_EQ(outcome.why, "budget") << outcome.reason;
+        EXPECT_EQ(outcome.exhausted, "requests");
+        EXPECT_EQ(author.prompts.size(), 8U);
+    }
+    {
         config.budget = {};
         config.budget.tokens = 6000;  // each turn costs 1100, of which the answer may take what is left
         FakeAuthor author(ordinary());
