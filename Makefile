@@ -21,7 +21,7 @@ build: setup ## build the program; leaves it at build/kernelwright
 	@ln -sfn release/bin/kernelwright build/kernelwright
 	@echo "built build/kernelwright"
 
-run: build ## run the main job on one task, with no GPU, no network and no key
+run: build ## run the main job, with no GPU, no network and no key (TASK=PAGE: on another task)
 	@scripts/run.sh $(TASK)
 
 test: setup-test ## build everything and run the whole test suite

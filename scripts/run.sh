@@ -6,7 +6,7 @@ task=$1
 name=$(basename "$task" .md)
 replay=share/replays/$name.jsonl
 if [ ! -f "$replay" ]; then
-    echo "run: no recorded conversation for $name; name an author: build/kernelwright run $task --author openai" >&2
+    echo "run: no recorded conversation for $name; with a model: OPENAI_API_KEY=KEY build/kernelwright run $task --author openai --model NAME (or anthropic; docs/endpoints.md)" >&2
     exit 2
 fi
 exec build/kernelwright run "$task" --author "replay:$replay"

@@ -89,6 +89,21 @@ class EmulatedSession final : public Session {
                                       "the compiled module does not have this kernel with these parameters"};
             return run;
         }
+        // What would otherwise run as if it had not been asked for.
+        if (launch.cluster && launch.cluster->count() > 1) {
+            run.refused = emulator::LaunchError{
+                "emulator-unsupported",
+                "thread-block clusters are not supported on the emulated GPU yet; leave `cluster` out"};
+            return run;
+        }
+        for (const BoundArgument& argument : kernel.arguments) {
+            if (argument.tensormap.empty()) continue;
+            run.refused = emulator::LaunchError{
+                "emulator-unsupported", "tensor maps (`" + argument.tensormap +
+                                            "`) are not supported on the emulated GPU yet; pass the tensor "
+                                            "and copy with cp.async"};
+            return run;
+        }
         launch.arguments.resize(info->parameter_bytes);
         for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
             const BoundArgument& argument = kernel.arguments[i];

@@ -55,9 +55,9 @@ extern "C" __global__ void finish_rows(const float* partial, float* y, int M, in
 - `args` in the order of the kernel's parameters: an input, output, scratch, symbol or param by name, a literal, `null`, an expression, or {value: EXPR, dtype: f16}. Widths follow the compiled kernel; a value that does not fit fails.
 - Expressions know the symbols, the params, integers, + - * / % ( ), comparisons, && || !, ?:, min max ceil_div next_pow2, and of the device sm_count, smem_optin, cc, resident_blocks(KERNEL). Division rounds down. Quote an expression that holds a comma.
 - `when: "N % 4 == 0"` on a kernel skips it where the guard does not hold; several plan comments in one file, each with a `when`, are variants of which the first that holds is launched. Some plan must hold for every shape.
-- Also: `cooperative: true` (needed for grid-wide synchronisation), `cluster: [..]`, `constants: {c_symbol: tensor}`; keys of the plan: `defines: {TILE: 64}`, `options: [--use_fast_math, --maxrregcount=64, --fmad=false]`, `target: sm_90a`, `tensormaps`.
+- Also: `cooperative: true` (needed for grid-wide synchronisation), `constants: {c_symbol: tensor}`; keys of the plan: `defines: {TILE: 64}`, `options: [--use_fast_math, --maxrregcount=64, --fmad=false]`, `target: sm_90a`. Clusters and tensor maps are not supported yet.
 - Every buffer starts at a multiple of 256 bytes; tensors are row-major and dense unless the task says otherwise. A row inside a tensor is only as aligned as its length makes it. Outputs and scratch hold garbage before the first kernel.
-- Headers of the CUDA toolkit can be included; of the C and C++ library there are only small stubs (stdint, math, float, limits, assert, type_traits, stdio). No libraries, no host code, no files.
+- Headers of the CUDA toolkit can be included; of the C and C++ library there are only small stubs (stdint, stddef, math, float, limits, assert, type_traits, utility, algorithm, stdio, stdlib, string). cub works by its block and warp headers (<cub/block/block_reduce.cuh>), not by <cub/cub.cuh>. No libraries, no host code, no files.
 
 # The form of your answer
 
@@ -140,8 +140,10 @@ std::string task_text(const Task& task) {
     }
     out += "\nShapes that are checked in full:";
     for (const SymbolValues& shape : task.check_shapes) out += " " + symbols_text(shape) + ";";
+    out.back() = '.';
     out += "\nShapes that are to be fast:";
     for (const SymbolValues& shape : task.tune_shapes) out += " " + symbols_text(shape) + ";";
+    out.back() = '.';
     out += "\n";
     return out;
 }

@@ -1,0 +1,16 @@
+// expect-exit: 1
+// expect-rule: emulator-unsupported
+// expect-stage: launch
+// expect: tensor maps (`tm`) are not supported on the emulated GPU yet
+/* kernelwright
+target: sm_90
+tensormaps:
+  tm: {tensor: a, box: [256]}
+kernels:
+  - {name: vadd, grid: ["ceil_div(N, 256)"], block: [256], args: [tm, b, y, N]}
+*/
+#include <cuda.h>
+extern "C" __global__ void vadd(const __grid_constant__ CUtensorMap tm, const float* b, float* y, int N) {
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < N) y[i] = b[i];
+}
