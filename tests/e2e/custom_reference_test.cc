@@ -21,11 +21,11 @@ class CustomReference : public testing::TestWithParam<std::filesystem::path> {};
 TEST_P(CustomReference, Judges) {
     const std::string stem = GetParam().stem().string();
     const std::string task = stem.substr(0, stem.find("__"));
-    if (slurp(cases / (task + ".md")).find("python3") != std::string::npos && !has_numpy()) {
-        GTEST_SKIP() << "python3 has no numpy here";
-    }
+    const bool command = slurp(cases / (task + ".md")).find("python3") != std::string::npos;
+    if (command && !has_numpy()) GTEST_SKIP() << "python3 has no numpy here";
     const bool good = stem.find("__good") != std::string::npos;
     for (const char* seed : {"1", "2", "3"}) {
+        if (command && seed != std::string("1")) continue;  // each call of a program takes its time
         const Ran ran = run_program(
             {"check", (cases / (task + ".md")).string(), GetParam().string(), "--json", "--seed", seed},
             path);

@@ -125,14 +125,14 @@ TEST(UnlistedShapes, NothingWhereThePageLeavesNoChoice) {
 }
 
 TEST(UnlistedShapes, TheEndsOfDeclaredRangesAreTried) {
-    const Task task = page("{M: {max: 65536}, N: {min: 8, max: 1001, multiple_of: 8}}", matrix);
+    const Task task = page("{M: {max: 65536}, N: {min: 8, max: 2001, multiple_of: 8}}", matrix);
     const auto ends = range_ends(task);
     ASSERT_EQ(ends.size(), 3U);
     EXPECT_EQ(ends[0].symbols, (SymbolValues{{"M", 65536}, {"N", 8}}));
     EXPECT_FALSE(ends[0].cheap);
-    EXPECT_EQ(ends[1].symbols, (SymbolValues{{"M", 1}, {"N", 1000}}));
+    EXPECT_EQ(ends[1].symbols, (SymbolValues{{"M", 1}, {"N", 2000}}));
     EXPECT_TRUE(ends[1].cheap);
-    EXPECT_EQ(ends[2].symbols, (SymbolValues{{"M", 65536}, {"N", 1000}}));
+    EXPECT_EQ(ends[2].symbols, (SymbolValues{{"M", 65536}, {"N", 2000}}));
     EXPECT_FALSE(ends[2].cheap);
     EXPECT_TRUE(ends[0].bearable);
     EXPECT_FALSE(ends[2].bearable);
