@@ -11,6 +11,7 @@
 #include "emulator/src/exec/report.h"
 #include "emulator/src/launch/scheduler.h"
 #include "emulator/src/memory/module_memory.h"
+#include "emulator/src/races/races.h"
 #include "emulator/src/races/shadow.h"
 
 namespace emulator {
