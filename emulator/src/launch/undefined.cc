@@ -356,12 +356,13 @@ void report_undefined(Warp& w, const Instr& in, int lane, const Buffer* buffer, 
 void sync_read(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, bool shared) {
     const int lane = std::countr_zero(exec);
     w.fragment->sync_accesses += 1;
-    if (std::find(w.polled.begin(), w.polled.end(), addresses[lane]) != w.polled.end())
+    const std::uint64_t writes = w.block->writes + w.launch->switches;
+    const bool again = std::find(w.polled.begin(), w.polled.end(), addresses[lane]) != w.polled.end();
+    if (again)
         w.polls += 1;
     else
         w.polled[w.polled_next++ % w.polled.size()] = addresses[lane];
-    const std::uint64_t writes = w.block->writes + w.launch->switches;
-    w.polls_in_vain = w.last_sync == &in && w.polled_writes == writes;
+    w.polls_in_vain = again && w.last_sync == &in && w.polled_writes == writes;
     w.polled_writes = writes;
     w.last_sync = &in;
     w.last_sync_address = shared ? ~std::uint64_t{0} : addresses[lane];
