@@ -3,7 +3,7 @@
 // buffer: y output i32 1
 // launch: k grid=4 block=32 args=p,n,y
 // expect: global-race line 13 other 12
-// expect: global-race line 13 other 13
+// expect: global-race line 12 other 12
 // also: global-race
 extern "C" __global__ void k(int* p, int* n, int* y) {
     if (threadIdx.x) return;

@@ -3,7 +3,7 @@
 // expect: shared-race line 7 other 6
 extern "C" __global__ void k(int* y) {
     __shared__ int found;
-    if (threadIdx.x == 0) found = 1;
+    if (threadIdx.x == 0) found = 1; asm volatile("" ::: "memory");
     if (threadIdx.x == 33) found = 2;
     __syncthreads();
     if (threadIdx.x == 0) *y = found;
