@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "verifiers/gate/changed_draws.h"
 #include "verifiers/gate/custom_reference.h"
 #include "verifiers/numerics/draws.h"
 
@@ -91,7 +92,7 @@ class CachedExpectations final : public Expectations {
     Result<CaseExpectation> make(const SymbolValues& symbols, const std::string& case_name,
                                  std::uint64_t seed) {
         CaseExpectation e;
-        auto inputs = draw_inputs(task_, symbols, case_name, seed);
+        auto inputs = draw_case(task_, symbols, case_name, seed);
         if (!inputs) return inputs.error();
         e.inputs = std::move(*inputs);
         Result<std::vector<Expected>> outputs = std::vector<Expected>{};

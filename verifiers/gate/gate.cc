@@ -2,7 +2,8 @@
 // compiling, the plan and the source are read. After compiling, shapes are taken from the smallest to the
 // largest; on each, one draw is run with every check on (races, bounds, initialisation), then further draws
 // with other values, other block and warp orders, other addresses and other poison, all on the same loaded
-// module, so that state which survives a launch shows. A wrong answer is tried again on a freshly loaded
+// module, so that state which survives a launch shows; where the module has variables to keep it in, draws
+// that differ in a few elements only follow the one that they differ from. A wrong answer is tried again on a freshly loaded
 // module and in natural order to tell a wrong formula (numerics) from a result that depends on what it must
 // not depend on (integrity). The number of draws on a large shape is decided by executed instructions, never
 // by the clock, so that the same candidate gets the same cases everywhere.
@@ -16,6 +17,7 @@
 #include <utility>
 
 #include "verifiers/gate/builds.h"
+#include "verifiers/gate/changed_draws.h"
 #include "verifiers/gate/execution.h"
 #include "verifiers/gate/policy.h"
 #include "verifiers/gate/unlisted_shapes.h"
@@ -58,6 +60,9 @@ struct Case {
     bool thorough = false;  // races are looked for
     bool natural = false;   // natural block and warp order
     bool primes = false;    // only leaves its traces in the module; what comes of it is not looked at
+    // A changed draw: it is launched right after the draw that it differs from, with the buffers where that
+    // had them.
+    bool changed = false;
 };
 
 class Check {
@@ -280,15 +285,18 @@ class Check {
 
         std::vector<Case> cases = choose_cases(build);
         std::size_t count = cases.size();
+        const bool keeps_state = !mutable_globals(build).empty();
         for (std::size_t i = 0; i < count; ++i) {
             // After the first draw it is known which others there will be.
             if (i > 0) prefetch(symbols, cases, i + 1, count);
             const std::optional<std::uint64_t> executed = run_case(*bound, build, symbols, cases[i]);
             if (!executed) return false;
-            if (i == 0 && count > 2 && !options_.case_name) {
+            if (i == 0 && !options_.case_name) {
                 const std::uint64_t affordable =
                     std::max<std::uint64_t>(2, 1 + effort.work / (*executed + 1));
-                count = keep_draws(cases, std::min<std::uint64_t>(affordable, effort.draws), shape_index);
+                if (count > 2)
+                    count = keep_draws(cases, std::min<std::uint64_t>(affordable, effort.draws), shape_index);
+                if (keeps_state) count = add_changed_draws(cases, effort, *executed, shape_index);
             }
         }
         ++report_.shapes_checked;
@@ -307,9 +315,28 @@ class Check {
         return cases.size();
     }
 
+    // Where results can be kept from one launch to the next, draws that a stale one passes for, as many as
+    // half of the work on the shape pays; a shape that its first draw did not exhaust gets at least one.
+    std::size_t add_changed_draws(std::vector<Case>& cases, const Effort& effort, std::uint64_t executed,
+                                  std::size_t shape_index) const {
+        std::vector<std::string> names = changed_cases_for(task_);
+        const std::uint64_t affordable = effort.work / 2 / (2 * executed + 1);
+        const std::uint64_t wanted = std::max<std::uint64_t>(affordable, executed <= effort.work ? 1 : 0);
+        const std::size_t most = std::max<std::size_t>(1, effort.draws / 2);
+        if (!names.empty()) {
+            std::rotate(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shape_index % names.size()),
+                        names.end());
+        }
+        for (std::size_t i = 0; i < names.size() && i < std::min<std::uint64_t>(wanted, most); ++i)
+            cases.push_back({names[i], options_.seed, false, false, false, true});
+        return cases.size();
+    }
+
     // The draws of a shape: each case the task can bear, then the first again with other values.
     std::vector<Case> choose_cases(const PlanBuild& build) const {
         if (options_.case_name) {
+            if (is_changed_case(*options_.case_name))
+                return {{*options_.case_name, options_.seed, true, false, false, true}};
             const bool first = *options_.case_name == "normal" && options_.seed == 1;
             const Case asked{*options_.case_name, options_.seed, true, first};
             // In a module that can keep something, what an earlier launch leaves must show as it did before.
@@ -349,7 +376,7 @@ class Check {
         job.count = c.thorough;
         const std::uint64_t variation = mix(c.seed, c.name + shape_text(symbols));
         job.schedule_seed = c.natural ? 0 : variation | 1;
-        job.address_seed = variation;
+        job.address_seed = c.changed ? mix(c.seed, unchanged_case + shape_text(symbols)) : variation;
         job.poison = poison_byte(variation);
         job.max_time = options_.time_per_launch;
         job.max_warp_instructions = instruction_budget(job, symbols);
@@ -369,6 +396,20 @@ class Check {
         if (!expectation) {
             report_.page_fault = expectation.error();
             return std::nullopt;
+        }
+        if (c.changed) {
+            // What this launch answers was verified before; it is there to be remembered.
+            const Case before{unchanged_case, c.seed};
+            const auto start = parts_.expectations.get(symbols, before.name, before.seed);
+            if (!start) {
+                report_.page_fault = start.error();
+                return std::nullopt;
+            }
+            const auto launched = build.session->run(job_for(bound, build, symbols, before, **start));
+            if (!launched) {
+                job_failed(launched.error(), symbols, before);
+                return std::nullopt;
+            }
         }
         const Job job = job_for(bound, build, symbols, c, **expectation);
         const auto outcome = build.session->run(job);

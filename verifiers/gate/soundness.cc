@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "harness/core/text.h"
+#include "verifiers/gate/changed_draws.h"
 #include "verifiers/gate/gate.h"
 #include "verifiers/numerics/draws.h"
 #include "verifiers/reference/reference.h"
@@ -89,7 +90,8 @@ Status validate_task(const Task& task) {
 }
 
 Status known_case(const Task& task, const std::string& name) {
-    const std::vector<std::string> known = cases_for(task);
+    std::vector<std::string> known = cases_for(task);
+    for (std::string& changed : changed_cases_for(task)) known.push_back(std::move(changed));
     if (std::find(known.begin(), known.end(), name) != known.end()) return Done{};
     return Error{fmt::format("--case: the task has no draw `{}`{}", name, did_you_mean(name, known)),
                  {},

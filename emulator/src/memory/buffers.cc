@@ -73,6 +73,8 @@ void Memory::Impl::remove(Buffer& buffer) {
     for (Buffer*& entry : by_slot)
         if (entry == &buffer) entry = nullptr;
     std::erase_if(buffers, [&](const auto& b) { return b.get() == &buffer; });
+    // As an allocator does: what is asked for next with the same seed comes to lie where this was.
+    while (next_slot > kFirstSlot && by_slot[next_slot - 1] == nullptr) --next_slot;
 }
 
 Memory::Memory() : impl_(std::make_unique<Impl>()) {}
