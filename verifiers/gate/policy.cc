@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "harness/candidate/comments.h"
 
@@ -60,6 +63,48 @@ Diagnostic finding(const Candidate& candidate, const char* rule, Severity severi
     return d;
 }
 
+std::string lower(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+}
+
+// What the source calls the page's symbols: by their names in either case, and by those of the parameters
+// that the plans bind to them.
+std::set<std::string> names_of_symbols(const Candidate& candidate, const Task& task) {
+    std::set<std::string> out;
+    for (const SymbolValues& shape : task.check_shapes) {
+        for (const auto& [symbol, value] : shape) out.insert(lower(symbol));
+    }
+    const std::set<std::string> symbols = out;
+    for (const LaunchPlan& plan : candidate.plans) {
+        for (const KernelPlan& kernel : plan.kernels) {
+            for (std::size_t i = 0; i < std::min(kernel.arguments.size(), kernel.parameters.size()); ++i) {
+                if (!symbols.contains(lower(kernel.arguments[i].text))) continue;
+                const std::vector<Token> declared = tokens_of(kernel.parameters[i]);
+                if (!declared.empty()) out.insert(lower(declared.back().text));
+            }
+        }
+    }
+    return out;
+}
+
+// Is the token compared with one of the names: `N == 1031`, `1031 <= n`?
+bool compared_with(const std::vector<Token>& tokens, std::size_t at, const std::set<std::string>& names) {
+    const auto is_operator = [&](std::size_t i) {
+        return i < tokens.size() &&
+               std::string_view("=!<>").find(tokens[i].text[0]) != std::string_view::npos;
+    };
+    // A lone `=` assigns.
+    const auto named = [&](std::size_t i, std::size_t first, std::size_t operators) {
+        const bool assigns = operators == 1 && tokens[first].text == "=";
+        return operators > 0 && !assigns && i < tokens.size() && names.contains(lower(tokens[i].text));
+    };
+    std::size_t after = at + 1, before = at - 1;  // `before` wraps around at the start, and is then too large
+    while (is_operator(after)) ++after;
+    while (is_operator(before)) --before;
+    return named(after, at + 1, after - at - 1) || named(before, before + 1, at - before - 1);
+}
+
 }  // namespace
 
 std::vector<Diagnostic> check_policy(const Candidate& candidate, const Task& task) {
@@ -72,6 +117,7 @@ std::vector<Diagnostic> check_policy(const Candidate& candidate, const Task& tas
                 sizes.insert(std::to_string(value));
         }
     }
+    const std::set<std::string> symbols = names_of_symbols(candidate, task);
     std::set<std::string> seen;
     const auto once = [&](Diagnostic d) {
         if (seen.insert(d.rule + std::to_string(d.line)).second) out.push_back(std::move(d));
@@ -94,11 +140,13 @@ std::vector<Diagnostic> check_policy(const Candidate& candidate, const Task& tas
             once(finding(candidate, "reads-clock", Severity::warning, line,
                          fmt::format("reads a clock (`{}`); a result must not depend on time", t), ""));
         } else if (sizes.contains(t)) {
-            once(finding(candidate, "hard-coded-size", Severity::warning, line,
-                         fmt::format("the number {} is a size of a check shape; a kernel must be right on "
-                                     "every shape of the page's ranges",
-                                     t),
-                         "use the symbol instead"));
+            const bool size = compared_with(tokens, i, symbols);
+            once(finding(candidate, "hard-coded-size", size ? Severity::warning : Severity::note, line,
+                         size ? fmt::format("compares a symbol with {}, a size of a check shape; a kernel "
+                                            "must be right on every shape of the page's ranges",
+                                            t)
+                              : fmt::format("the number {} is also a size of a check shape", t),
+                         size ? "use the symbol instead" : "where it stands for that size, use the symbol"));
         }
     }
     return out;

@@ -31,6 +31,37 @@ TEST(Policy, WhatIsSuspiciousIsAWarning) {
     EXPECT_TRUE(policy("if (N == 1024) return;").empty()) << "a power of two is a tile size";
 }
 
+TEST(Policy, ASizeIsSuspiciousWhereItIsComparedWithASymbol) {
+    for (const char* source : {"if (N == 1031) return;", "if (1031 <= n) return;", "N!=1031", "1031 > N"}) {
+        const auto found = policy(source);
+        ASSERT_EQ(found.size(), 1U) << source;
+        EXPECT_EQ(found[0].severity, Severity::warning) << source;
+    }
+    for (const char* source :
+         {"if (launches < 1031) return;", "float t[1031];", "N = 1031;", "1031", "== 1031", "1031 =="}) {
+        const auto found = policy(source);
+        ASSERT_EQ(found.size(), 1U) << source;
+        EXPECT_EQ(found[0].severity, Severity::note) << source;
+    }
+}
+
+TEST(Policy, ASymbolIsKnownUnderItsParametersName) {
+    Candidate candidate;
+    candidate.source = "void k(float* y, int rows) { if (rows == 1031) return; }";
+    candidate.plans.resize(1);
+    candidate.plans[0].kernels.resize(1);
+    KernelPlan& kernel = candidate.plans[0].kernels[0];
+    kernel.arguments.resize(2);
+    kernel.arguments[0].text = "y";
+    kernel.arguments[1].text = "N";
+    kernel.parameters = {"float* y", "int rows"};
+    Task task;
+    task.check_shapes = {{{"N", 1031}}};
+    const auto found = check_policy(candidate, task);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].severity, Severity::warning);
+}
+
 TEST(Policy, CommentsAndStringsAreProse) {
     EXPECT_TRUE(
         policy(
