@@ -151,6 +151,7 @@ class Findings {
             d.related.push_back(std::move(copy));
         }
         move_into_source(entry, d);
+        blame_host_library(d);
         if (d.related.size() > kept_related) d.related.resize(kept_related);
     }
 
@@ -165,6 +166,33 @@ class Findings {
         d.line = own == d.related.end() ? line_of_include(met.file) : own->line;
         d.column = 0;
         d.related.insert(d.related.begin(), met);
+    }
+
+    // CUB as a whole, its device-wide algorithms and Thrust launch kernels from the host. What the compiler
+    // makes of their insides helps nobody: one diagnostic at the line that includes them says what to do.
+    void blame_host_library(Diagnostic& d) const {
+        if (d.related.empty() || d.severity != Severity::error) return;
+        const std::string& met = d.related.front().file;
+        if (met.find("cub/") == std::string::npos && met.find("thrust/") == std::string::npos) return;
+        int number = 0;
+        for (const std::string& line : split(request_.source, '\n')) {
+            ++number;
+            const std::string_view text = trim(line);
+            if (text.substr(0, 1) != "#" || (d.line != number && d.line != 0)) continue;
+            const std::size_t open = text.find('<'), close = text.find('>');
+            if (open == std::string_view::npos || close == std::string_view::npos || close < open) continue;
+            const std::string_view header = text.substr(open + 1, close - open - 1);
+            const bool cub = header == "cub/cub.cuh" || header.starts_with("cub/device/");
+            if (!cub && !header.starts_with("thrust/")) continue;
+            d.rule = "host-include";
+            d.line = number;
+            d.message =
+                fmt::format("<{}> launches kernels from the host, which a candidate does not have", header);
+            d.hint = cub ? "include the parts that run inside a kernel: <cub/block/block_reduce.cuh>, "
+                           "<cub/warp/warp_reduce.cuh> and their siblings"
+                         : "only the CUDA toolkit's own device headers can be included";
+            return;
+        }
     }
 
     // The candidate's line that includes the header by its name, or its only #include; 0: neither.
@@ -294,10 +322,24 @@ std::vector<Diagnostic> errors_of(const CompileRequest& request, const CompileAn
     return out;
 }
 
+// Does the source include a header whose objects live in shared memory and are set up by `init` or by a
+// placement new?
+bool uses_shared_objects(const std::string& source) {
+    constexpr std::string_view headers[] = {"<cuda/barrier>", "<cuda/pipeline>", "<cuda/atomic>",
+                                            "<cuda/semaphore>", "<cuda/latch>"};
+    return std::any_of(std::begin(headers), std::end(headers),
+                       [&](std::string_view header) { return source.find(header) != std::string::npos; });
+}
+
 void add_warnings(const CompileRequest& request, const CompileAnswer& answer, const Findings& findings,
                   Build& build) {
+    // A shared variable of a class with a constructor. That is how the toolkit's own are declared, whose
+    // documentation has one thread set them up.
+    constexpr int dynamic_initialisation = 20054;
+    const bool documented = uses_shared_objects(request.source);
     for (const LogEntry& entry : parse_nvrtc_log(answer.log)) {
         if (entry.severity == Severity::error || build.warnings.size() >= kept_findings) continue;
+        if (documented && entry.number == dynamic_initialisation) continue;
         if (entry.from_ptxas || findings.is_source(entry.file)) add_new(build.warnings, findings.from(entry));
     }
     // The arguments of a printf travel through local memory; that is no array of the candidate's.
