@@ -1,5 +1,6 @@
 // Every file of tests/cases/verdict/good passes `check` (with the note that a line `// expect-note: RULE`
-// names); every file of bad fails at a stage that its `// expect:` line names. A new case is a new file; its
+// names); every file of bad fails at a stage that its `// expect:` line names (and at the line and
+// kernel of `// expect-line:` and `// expect-kernel:`). A new case is a new file; its
 // task is the page of that name beside the cases, or else the shipped one.
 #include <gtest/gtest.h>
 
@@ -46,7 +47,8 @@ TEST_P(Good, Passes) {
     if (note.empty()) return;
     const bool noted =
         std::any_of(json["diagnostics"].begin(), json["diagnostics"].end(), [&](const Json& d) {
-            return d.value("rule", "") == note && d.value("severity", "") == "note" && d.contains("shape");
+            return d.value("rule", "") == note && d.value("severity", "") == "note" &&
+                   (d.contains("shape") || !note.starts_with("shape-"));
         });
     EXPECT_TRUE(noted) << ran.out;
 }
@@ -70,6 +72,13 @@ TEST_P(Bad, FailsWhereItShould) {
     ASSERT_FALSE(json["diagnostics"].empty());
     EXPECT_EQ(json["diagnostics"][0].value("severity", ""), "error");
     EXPECT_GT(json["diagnostics"][0].value("line", 0), 0) << ran.out;
+    const std::string source = slurp(GetParam());
+    if (const std::string line = word_after(source, "// expect-line:"); !line.empty()) {
+        EXPECT_EQ(json["diagnostics"][0].value("line", 0), std::stoi(line)) << ran.out;
+    }
+    if (const std::string kernel = word_after(source, "// expect-kernel:"); !kernel.empty()) {
+        EXPECT_EQ(json["diagnostics"][0].value("kernel", ""), kernel) << ran.out;
+    }
 }
 
 // A failure is met again with the shape, the draw and the seed that its diagnostic names; one that was

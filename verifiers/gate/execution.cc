@@ -35,6 +35,11 @@ const char* hint_of(const std::string& rule) {
          "__threadfence() before it is set and after it is read"},
         {"divergent-barrier",
          "move the barrier out of the branch, so that every thread of the block reaches it"},
+        {"deadlock",
+         "every thread that a barrier, a member mask or a flag waits for must come to it: let no thread "
+         "return before it, and name no lane that does not arrive"},
+        {"invalid-shuffle",
+         "the member mask must name exactly the lanes that come here; call it outside of the branch"},
         {"inter-block-wait",
          "blocks need not run at the same time: split the work into two kernels of the plan"},
         {"uninitialised-output-read",

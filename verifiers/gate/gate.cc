@@ -3,10 +3,10 @@
 // largest; on each, one draw is run with every check on (races, bounds, initialisation), then further draws
 // with other values, other block and warp orders, other addresses and other poison, all on the same loaded
 // module, so that state which survives a launch shows; where the module has variables to keep it in, draws
-// that differ in a few elements only follow the one that they differ from. A wrong answer is tried again on a freshly loaded
-// module and in natural order to tell a wrong formula (numerics) from a result that depends on what it must
-// not depend on (integrity). The number of draws on a large shape is decided by executed instructions, never
-// by the clock, so that the same candidate gets the same cases everywhere.
+// that differ in a few elements only follow the one that they differ from. A wrong answer is tried again on a
+// freshly loaded module and in natural order to tell a wrong formula (numerics) from a result that depends on
+// what it must not depend on (integrity). The number of draws on a large shape is decided by executed
+// instructions, never by the clock, so that the same candidate gets the same cases everywhere.
 #include "verifiers/gate/gate.h"
 
 #include <fmt/format.h>
@@ -174,6 +174,13 @@ class Check {
                                   i + 1));
             d.line = candidate_.plans[i].line;
             d.hint = "remove the plan, or mend its guard";
+            if (!candidate_.plans[i].when) {
+                // The rest after guards that leave none: no shape that the page can have meets it.
+                d.rule = "plan-never-launched";
+                d.severity = Severity::note;
+                d.message += "; the guards before it hold for all of them";
+                d.hint = "";
+            }
             found.push_back(std::move(d));
         }
         return add(std::move(found));
@@ -324,8 +331,8 @@ class Check {
         const std::uint64_t wanted = std::max<std::uint64_t>(affordable, executed <= effort.work ? 1 : 0);
         const std::size_t most = std::max<std::size_t>(1, effort.draws / 2);
         if (!names.empty()) {
-            std::rotate(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shape_index % names.size()),
-                        names.end());
+            std::rotate(names.begin(),
+                        names.begin() + static_cast<std::ptrdiff_t>(shape_index % names.size()), names.end());
         }
         for (std::size_t i = 0; i < names.size() && i < std::min<std::uint64_t>(wanted, most); ++i)
             cases.push_back({names[i], options_.seed, false, false, false, true});
@@ -423,7 +430,7 @@ class Check {
         std::stable_sort(found.begin(), found.end(),
                          [](const Diagnostic& a, const Diagnostic& b) { return a.stage < b.stage; });
         if (found.empty()) {
-            found = compare_outputs(*outcome, symbols, **expectation);
+            found = compare_outputs(*outcome, bound, **expectation);
             if (!found.empty()) classify(found, bound, build, symbols, c, **expectation);
         }
         if (!found.empty()) {
@@ -462,7 +469,7 @@ class Check {
         const auto right_when = [&](const Case& again, bool reload) {
             if (reload) build.session->reload();
             const auto outcome = build.session->run(job_for(bound, build, symbols, again, expectation));
-            return outcome && outcome->clean() && compare_outputs(*outcome, symbols, expectation).empty();
+            return outcome && outcome->clean() && compare_outputs(*outcome, bound, expectation).empty();
         };
         if (right_when(c, true)) {
             Diagnostic d = plain("persistent-state", Stage::integrity,
@@ -473,6 +480,8 @@ class Check {
             if (!names.empty())
                 d.message += fmt::format("; these variables keep their values between launches: {}", names);
             d.hint = "keep nothing in __device__ variables from one launch sequence to the next; use scratch";
+            d.line = found.front().line;
+            d.kernel = found.front().kernel;
             found.insert(found.begin(), std::move(d));
             return;
         }
@@ -484,11 +493,13 @@ class Check {
                                  "the answer depends on the order in which blocks and warps run: in natural "
                                  "order it is right");
             d.hint = "no block may rely on another having run before it";
+            d.line = found.front().line;
+            d.kernel = found.front().kernel;
             found.insert(found.begin(), std::move(d));
         }
     }
 
-    std::vector<Diagnostic> compare_outputs(const JobOutcome& outcome, const SymbolValues& symbols,
+    std::vector<Diagnostic> compare_outputs(const JobOutcome& outcome, const BoundPlan& bound,
                                             const CaseExpectation& expectation, bool sampled = false) const {
         std::vector<Diagnostic> found;
         for (std::size_t i = 0; i < task_.outputs.size(); ++i) {
@@ -496,7 +507,7 @@ class Check {
             const std::string& buffer = spec.inplace_of.empty() ? spec.name : spec.inplace_of;
             const auto fetched = outcome.fetched.find(buffer);
             if (fetched == outcome.fetched.end()) continue;
-            const GotOutput got = take_output(spec, symbols, fetched->second);
+            const GotOutput got = take_output(spec, bound.symbols, fetched->second);
             CompareOptions how;
             how.name = spec.name;
             how.exact = task_.exact;
@@ -511,10 +522,36 @@ class Check {
             Diagnostic d =
                 plain(comparison.rule, Stage::numerics, comparison.message + input_ranges(expectation));
             d.hint = comparison.hint;
-            d.line = last_kernel_line();
+            // Far from right has too many causes to name one.
+            constexpr double near = 100;
+            if (d.hint.empty() && comparison.rule == "wrong-value" && comparison.bound > 0 &&
+                comparison.error <= near * comparison.bound)
+                d.hint =
+                    "near, but beyond rounding: look for a narrow accumulator, an intermediate that is "
+                    "rounded, "
+                    "an approximate function or terms that cancel";
+            blame_writer(bound, spec, d);
             found.push_back(std::move(d));
         }
         return found;
+    }
+
+    // The last kernel of the launched plan that may write the output; its name too where no other may.
+    static void blame_writer(const BoundPlan& bound, const TensorSpec& output, Diagnostic& d) {
+        if (bound.kernels.empty()) return;
+        std::vector<const BoundKernel*> writers;
+        for (const BoundKernel& kernel : bound.kernels) {
+            const bool writes = std::any_of(
+                kernel.arguments.begin(), kernel.arguments.end(), [&](const BoundArgument& argument) {
+                    const bool bound_here =
+                        argument.buffer == output.name ||
+                        (!output.inplace_of.empty() && argument.buffer == output.inplace_of);
+                    return bound_here && !argument.parameter.starts_with("const ");
+                });
+            if (writes) writers.push_back(&kernel);
+        }
+        d.line = (writers.empty() ? bound.kernels.back() : *writers.back()).line;
+        if (writers.size() == 1) d.kernel = writers.front()->name;
     }
 
     // "; inputs here: x from -3.1 to 2.9": what a draw looks like tells an author more than its name.
@@ -590,7 +627,7 @@ class Check {
             });
         }
         const bool comparable = expectation != nullptr && (whole || bound->kernels.size() == 1);
-        if (found.empty() && comparable) found = compare_outputs(outcome, symbols, use, !whole);
+        if (found.empty() && comparable) found = compare_outputs(outcome, *bound, use, !whole);
         if (!found.empty()) return decide_failure(std::move(found), symbols, c);
         if (!comparable) {
             const std::string reason =
@@ -723,12 +760,6 @@ class Check {
 
     Json defaults_for(const std::vector<SymbolValues>& shapes) const {
         return shapes.empty() ? Json::object() : default_params(task_, shapes.front());
-    }
-
-    int last_kernel_line() const {
-        return candidate_.plans.empty() || candidate_.plans[0].kernels.empty()
-                   ? 0
-                   : candidate_.plans[0].kernels.back().line;
     }
 
     std::string mutable_globals(const PlanBuild& build) const {
