@@ -256,6 +256,39 @@ TEST(Rules, EachHasItsKernels) {
             << skill.id << " has no kernels in tests/cases/profile/skills.yaml";
 }
 
+// A kernel that is given tensors alone reads no more than they hold, whatever scratch the plan has for
+// others; one that is given scratch may.
+TEST(Sampled, DistinctSectorsAreAtMostWhatTheTensorsHold) {
+    const auto task = load_task(source_folder / "tasks/vector_add.md");
+    ASSERT_TRUE(task.ok());
+    CheckReport report;
+    TuneRun tune;
+    tune.symbols = {{"N", 8192}};  // 2 x 1024 sectors in
+    tune.has_scratch = true;
+    for (const char* buffer : {"b", "partial"}) {
+        BoundKernel kernel;
+        kernel.name = buffer;
+        kernel.grid = {1024, 1, 1};
+        kernel.arguments = {{"a", "", {}}, {buffer, "", {}}};
+        tune.kernels.push_back(kernel);
+        KernelRun run;
+        run.blocks_run = 48;
+        run.blocks_total = 1024;
+        run.counters.global_load_sectors = run.counters.unique_load_sectors = 1000;
+        tune.runs.push_back(run);
+    }
+    report.tune = {tune};
+    const auto profiles = search::profiles_of(*task, report, devices());
+    ASSERT_EQ(profiles.size(), 1u);
+    const auto distinct = [&](std::size_t kernel) {
+        for (const CounterValue& c : profiles[0].kernels[kernel].counters)
+            if (c.name == "kernelwright__distinct_load_sectors.sum") return c.value;
+        return -1.0;
+    };
+    EXPECT_EQ(distinct(0), 2048);
+    EXPECT_GT(distinct(1), 2048);
+}
+
 // ---- every sentence and figure that a profile prints
 // ---------------------------------------------------------
 
