@@ -179,10 +179,11 @@ class Causes {
         take_away(changed.counters, c().global_load_requests - changed.counters.global_load_requests);
         say("rereads", gain_of(changed), "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
             double(c().global_load_sectors),
-            fmt::format(
-                "every distinct input sector is loaded {:.1f} times ({:.3g} sectors for {:.3g} distinct ones); "
-                "keep what is used again in registers or shared memory",
-                ratio(double(c().global_load_sectors), distinct), double(c().global_load_sectors), distinct),
+            fmt::format("every distinct input sector is loaded {:.1f} times ({:.3g} sectors for {:.3g} "
+                        "distinct ones); "
+                        "keep what is used again in registers or shared memory",
+                        ratio(double(c().global_load_sectors), distinct), double(c().global_load_sectors),
+                        distinct),
             load_sectors);
     }
 
@@ -417,8 +418,8 @@ class Causes {
             [](const LineCounters& l) { return double(l.inst_xu); });
     }
 
-    // Addresses, conversions, loop counters, predicates: what is left when neither memory nor the arithmetic of
-    // the task is the bound.
+    // Addresses, conversions, loop counters, predicates: what is left when neither memory nor the arithmetic
+    // of the task is the bound.
     void integer_arithmetic() {
         const double alu = double(c().inst_alu), all = double(c().warp_instructions);
         if (now().times.empty() || alu < 0.3 * all) return;
@@ -429,15 +430,17 @@ class Causes {
         Counters& fewer = changed.counters;
         fewer.inst_alu /= 2;
         fewer.warp_instructions -= std::min(fewer.warp_instructions, c().inst_alu - fewer.inst_alu);
-        fewer.max_warp_instructions_of_one_warp = scaled(c().max_warp_instructions_of_one_warp,
-                                                         ratio(double(fewer.warp_instructions), all));
+        fewer.max_warp_instructions_of_one_warp =
+            scaled(c().max_warp_instructions_of_one_warp, ratio(double(fewer.warp_instructions), all));
         say("integer-arithmetic", gain_of(changed), "smsp__inst_executed_pipe_alu.sum", alu,
-            fmt::format(
-                "integer and logic instructions (addresses, guards, conversions, selects) are {:.0f} % of all and "
-                "keep their lanes busy {:.0f} % of the bound; compute addresses once and step pointers, use 32-bit "
-                "indices, divide by constants that are powers of two, guard a tile once, move several values at a "
-                "time",
-                100 * alu / all, 100 * now().time_of("alu") / longest),
+            fmt::format("integer and logic instructions (addresses, guards, conversions, selects) are {:.0f} "
+                        "% of all and "
+                        "keep their lanes busy {:.0f} % of the bound; compute addresses once and step "
+                        "pointers, use 32-bit "
+                        "indices, divide by constants that are powers of two, guard a tile once, move "
+                        "several values at a "
+                        "time",
+                        100 * alu / all, 100 * now().time_of("alu") / longest),
             [](const LineCounters& l) {
                 const std::uint64_t other = l.inst_fma + l.inst_xu + l.inst_fp64 + l.global_requests +
                                             l.shared_requests + l.local_requests;
@@ -477,11 +480,10 @@ class Causes {
         const double integer_products = is_float(dtype) ? 0 : std::min(double(c().inst_alu), products);
         with.inst_fma = with.inst_fp16 = 0;
         with.inst_alu = scaled(1, (double(c().inst_alu) - integer_products) * kept);
-        for (auto member :
-             {&Counters::inst_control, &Counters::inst_uniform, &Counters::global_load_requests,
-              &Counters::global_load_sectors, &Counters::ideal_global_load_sectors,
-              &Counters::shared_load_requests, &Counters::shared_load_wavefronts,
-              &Counters::shared_load_conflicts, &Counters::max_global_loads_of_one_warp})
+        for (auto member : {&Counters::inst_control, &Counters::inst_uniform, &Counters::global_load_requests,
+                            &Counters::global_load_sectors, &Counters::ideal_global_load_sectors,
+                            &Counters::shared_load_requests, &Counters::shared_load_wavefronts,
+                            &Counters::shared_load_conflicts, &Counters::max_global_loads_of_one_warp})
             with.*member = scaled(c().*member, kept);
         with.inst_lsu -= std::min(with.inst_lsu, scaled(1, loads * (1 - kept)));
         const auto gone = [&](std::uint64_t Counters::*member) {

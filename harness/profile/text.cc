@@ -90,9 +90,9 @@ std::string top_text(const Profile& p) {
                     to_string(p.time_how), duration(p.estimate.low_us), duration(p.estimate.high_us),
                     100 * uncalibrated_uncertainty, p.estimate.bound.empty() ? "nothing" : p.estimate.bound);
     if (p.roofline)
-        text += fmt::format("; {} of the roofline ({}, {} against {})", percent_text(100 * p.roofline_fraction()),
-                            duration(p.roofline->bound_us), p.roofline->bound,
-                            p.roofline->bound == "memory" ? "DRAM" : p.roofline->peak);
+        text += fmt::format("; {} of the roofline ({}, {} against {})",
+                            percent_text(100 * p.roofline_fraction()), duration(p.roofline->bound_us),
+                            p.roofline->bound, p.roofline->bound == "memory" ? "DRAM" : p.roofline->peak);
     return text + "\n";
 }
 

@@ -18,15 +18,17 @@ View roofline_view(const Estimate& estimate, const std::optional<Roofline>& roof
     if (!roofline) return not_measured("roofline", "not measured: the task's compulsory work is not known");
     const Roofline& r = *roofline;
     const double percent = 100 * ratio(r.bound_us, estimate.us);
-    // Without a count of operations (a page with its own reference, a copy) there is no intensity to speak of.
+    // Without a count of operations (a page with its own reference, a copy) there is no intensity to speak
+    // of.
     const std::string intensity =
-        r.work.flops > 0 ? fmt::format("{:.3g} flop per byte, the device turns at {:.3g} against {}", r.intensity,
-                                       r.ridge, r.peak)
+        r.work.flops > 0 ? fmt::format("{:.3g} flop per byte, the device turns at {:.3g} against {}",
+                                       r.intensity, r.ridge, r.peak)
                          : fmt::format("{:.3g} bytes in and out, no operations counted",
                                        r.work.read_bytes + r.work.written_bytes);
-    return {"roofline", How::modelled,
-            fmt::format("no kernel can be faster than {:.3g} us here ({} bound: {}); this one reaches {} of that",
-                        r.bound_us, r.bound, intensity, percent_text(percent))};
+    return {
+        "roofline", How::modelled,
+        fmt::format("no kernel can be faster than {:.3g} us here ({} bound: {}); this one reaches {} of that",
+                    r.bound_us, r.bound, intensity, percent_text(percent))};
 }
 
 View fill_view(const ProfileInput& input, const ExecutedKernel* kernel) {

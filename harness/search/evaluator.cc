@@ -147,8 +147,7 @@ std::vector<Profile> profiles_of(const Task& task, const CheckReport& report, co
         input.task = task.name;
         input.shape = tune.symbols;
         for (std::size_t i = 0; i < tune.runs.size() && i < tune.kernels.size(); ++i) {
-            const BufferBytes buffers =
-                buffer_bytes(task, tune.symbols, tune.kernels, i, tune.has_scratch);
+            const BufferBytes buffers = buffer_bytes(task, tune.symbols, tune.kernels, i, tune.has_scratch);
             input.kernels.push_back(executed(task, report, tune.kernels[i], tune.runs[i], buffers));
         }
         if (const auto work = task_work(task, tune.symbols)) input.work = *work;

@@ -206,8 +206,8 @@ TEST(Findings, ProductsOfHalvesWithoutTensorCores) {
     work.dtype = DType::f32;
     EXPECT_EQ(find(make_profile(input_of({k}, work), a100()), "no-tensor-cores"), nullptr);
 
-    // Two loads, two conversions and two address steps for each product: the arithmetic is the least of it, and
-    // all of it goes with the products.
+    // Two loads, two conversions and two address steps for each product: the arithmetic is the least of it,
+    // and all of it goes with the products.
     Described naive;
     naive.blocks = 4096;
     naive.loads = 768;
