@@ -150,7 +150,7 @@ class Check {
         std::vector<SymbolValues> all = check;
         all.insert(all.end(), tune.begin(), tune.end());
         for (const SymbolValues& symbols : all) {
-            const auto plan = choose_plan(candidate_, task_, symbols, environment_for(0));
+            const auto plan = plan_for(symbols);
             if (!plan) {
                 return add({bad_guard(plan.error(), symbols)});
             }
@@ -195,7 +195,7 @@ class Check {
         for (std::uint64_t list = 0; list < lists && found < enough; ++list) {
             for (const SymbolValues& symbols :
                  unlisted_shapes(task_, options_.seed + list, shapes_of_a_list)) {
-                const auto chosen = choose_plan(candidate_, task_, symbols, environment_for(0));
+                const auto chosen = plan_for(symbols);
                 if (!chosen || *chosen != plan || found == enough) continue;
                 if (std::find(for_plans_.begin(), for_plans_.end(), symbols) != for_plans_.end()) continue;
                 for_plans_.push_back(symbols);
@@ -203,7 +203,7 @@ class Check {
             }
         }
         for (const RangeEnd& end : range_ends(task_)) {
-            const auto chosen = choose_plan(candidate_, task_, end.symbols, environment_for(0));
+            const auto chosen = plan_for(end.symbols);
             if (found > 0 || !end.bearable || !chosen || *chosen != plan) continue;
             for_plans_.push_back(end.symbols);
             ++found;
@@ -227,7 +227,7 @@ class Check {
         std::size_t checked = 0;
         for (const SymbolValues& symbols : shapes) {
             if (checked >= for_plans_.size() + unlisted_at_least && executed_ - before > affordable) break;
-            const auto plan = choose_plan(candidate_, task_, symbols, environment_for(0));
+            const auto plan = plan_for(symbols);
             if (!plan) return add({bad_guard(plan.error(), symbols)});
             if (!*plan) {
                 report_.diagnostics.push_back(
@@ -255,7 +255,7 @@ class Check {
     // be one that the device can launch. Where no plan holds, that is the candidate's good right.
     bool check_range_ends(std::vector<SymbolValues>& shapes) {
         for (const RangeEnd& end : range_ends(task_)) {
-            const auto plan = choose_plan(candidate_, task_, end.symbols, environment_for(0));
+            const auto plan = plan_for(end.symbols);
             if (!plan) return add({bad_guard(plan.error(), end.symbols)});
             if (*plan) {
                 const std::optional<BoundPlan> bound = bind(end.symbols);
@@ -359,7 +359,7 @@ class Check {
     }
 
     std::optional<BoundPlan> bind(const SymbolValues& symbols) {
-        const auto plan = choose_plan(candidate_, task_, symbols, environment_for(0));
+        const auto plan = plan_for(symbols);
         const int index = plan && *plan ? **plan : 0;
         const PlanBuild& build = builds_[static_cast<std::size_t>(index)];
         auto bound = bind_plan(candidate_, task_, index, symbols, build.environment, build.signatures,
@@ -732,6 +732,11 @@ class Check {
     Environment environment_for(int plan) const {
         if (!builds_.empty()) return builds_[static_cast<std::size_t>(plan)].environment;
         return {};
+    }
+
+    // The plan that is launched for a shape; none when no guard holds.
+    Result<std::optional<int>> plan_for(const SymbolValues& symbols) const {
+        return choose_plan(candidate_, task_, symbols, environment_for(0));
     }
 
     Diagnostic plain(const std::string& rule, Stage stage, std::string message) const {
