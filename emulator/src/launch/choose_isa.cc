@@ -4,11 +4,23 @@
 
 namespace emulator::exec {
 
+#ifdef EMULATOR_HAS_V3
+namespace {
+bool supports_v3() {
+    __builtin_cpu_init();
+#ifdef __clang__  // knows single features only; what is not asked for came with these
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+#else
+    return __builtin_cpu_supports("x86-64-v3");
+#endif
+}
+}  // namespace
+#endif
+
 const HandlerSet& chosen_handlers() {
     static const HandlerSet set = [] {
 #ifdef EMULATOR_HAS_V3
-        __builtin_cpu_init();
-        if (__builtin_cpu_supports("x86-64-v3")) return v3::handler_set();
+        if (supports_v3()) return v3::handler_set();
 #endif
         return baseline::handler_set();
     }();
