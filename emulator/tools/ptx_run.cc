@@ -179,11 +179,11 @@ std::string place_text(const emulator::Place& place) {
 
 struct Request {
     std::string file, kernel;
-    std::vector<std::uint32_t> grid{1}, block{1};
+    std::vector<std::uint32_t> grid{1}, block{1}, cluster;
     std::vector<std::string> arguments, print, dump;
     std::uint32_t shared = 0;
     std::uint64_t seed = 1, schedule = 0;
-    bool json = false, no_races = false, cooperative = false;
+    bool json = false, no_races = false, cooperative = false, eager = false;
     std::size_t limit = 16;
 };
 
@@ -211,6 +211,7 @@ int execute(const Request& request) {
     launch.block = parse_dim(request.block);
     launch.dynamic_shared = request.shared;
     launch.cooperative = request.cooperative;
+    if (!request.cluster.empty()) launch.cluster = parse_dim(request.cluster);
     launch.arguments.resize(kernel->parameter_bytes);
     if (request.arguments.size() != kernel->parameters.size()) {
         throw UsageError{fmt::format("{} takes {} arguments, {} are given", kernel->name,
@@ -237,6 +238,13 @@ int execute(const Request& request) {
     emulator::Options options;
     options.check_races = !request.no_races;
     options.schedule_seed = request.schedule;
+    if (request.eager) options.asynchronous = emulator::Options::Async::eager;
+    if (text.str().find(".target sm_9") != std::string::npos) {  // an H100's limits
+        options.limits.sm_count = 132;
+        options.limits.max_shared_optin = 232448;
+        options.limits.max_cluster_blocks = 8;
+        options.limits.clock_mhz = 1980;
+    }
     const emulator::Outcome outcome = emulator::run(module, memory, launch, options);
 
     const auto find = [&](const std::string& name) -> const Argument& {
@@ -307,6 +315,7 @@ int main(int argc, char** argv) {
     app.add_option("--kernel", request.kernel, "the kernel's symbol (default: the only one)");
     app.add_option("--grid", request.grid, "blocks, x[,y[,z]]")->delimiter(',');
     app.add_option("--block", request.block, "threads, x[,y[,z]]")->delimiter(',');
+    app.add_option("--cluster", request.cluster, "blocks of a cluster, x[,y[,z]]")->delimiter(',');
     app.add_option("--shared", request.shared, "dynamic shared memory, bytes");
     app.add_option("--arg", request.arguments,
                    "NAME=TYPE:VALUE or NAME=TYPE[COUNT]:in|inout|out|scratch[:FILL]")
@@ -318,6 +327,7 @@ int main(int argc, char** argv) {
     app.add_option("--schedule", request.schedule, "seed of the order of warps and blocks");
     app.add_flag("--json", request.json, "one JSON document");
     app.add_flag("--no-races", request.no_races, "leave the race check out");
+    app.add_flag("--eager", request.eager, "asynchronous copies land at once");
     app.add_flag("--cooperative", request.cooperative, "a cooperative launch");
     try {
         app.parse(argc, argv);

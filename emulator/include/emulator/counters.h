@@ -28,6 +28,7 @@ struct LineCounters {
     std::uint64_t shared_requests = 0;
     std::uint64_t shared_conflicts = 0;  // wavefronts beyond the ideal
     std::uint64_t divergent_branches = 0;
+    std::uint64_t bulk_bytes = 0;                            // of global memory, by bulk copies
     std::uint64_t inst_fma = 0, inst_xu = 0, inst_fp64 = 0;  // fma: f32 and half arithmetic
 };
 
@@ -90,6 +91,11 @@ struct Counters {
     std::uint64_t barriers = 0;  // warp-level arrivals at block barriers
     std::uint64_t shuffles = 0, votes = 0;
     std::uint64_t cp_async_requests = 0, cp_async_bytes = 0;
+    // Bulk copies (cp.async.bulk, TMA, st.async), one request per instruction and lane; bytes into shared
+    // memory (each block of a multicast, the whole box) and out of it; sectors of global memory. They do not
+    // pass through the load-store unit and are in none of its counters.
+    std::uint64_t bulk_requests = 0, bulk_load_bytes = 0, bulk_store_bytes = 0;
+    std::uint64_t bulk_load_sectors = 0, bulk_store_sectors = 0;
 
     // the longest chain, for latency estimates: warp instructions of the warp that executed most
     std::uint64_t max_warp_instructions_of_one_warp = 0;

@@ -164,7 +164,10 @@ struct Options {
     Limits limits;
     bool check_races = true;  // shared memory and between blocks
     bool check_initialised = true;
-    bool count = true;                // fill Counters
+    bool count = true;  // fill Counters
+    // When asynchronous bulk copies (cp.async.bulk, TMA) take effect: as late as the program's waits allow,
+    // so that a missing wait leaves poison, or as they are issued. Both are legal.
+    enum class Async { late, eager } asynchronous = Async::late;
     std::uint64_t schedule_seed = 0;  // 0: warps and blocks in natural order; else a seeded permutation
     std::uint64_t max_warp_instructions =
         2'000'000'000;  // over the whole launch; one on a
@@ -191,7 +194,11 @@ struct Place {
 // "non-coherent-read" (of what the launch writes), "divergent-barrier", "inter-block-wait", "deadlock",
 // "endless-loop", "trap", "assert", "invalid-shuffle" (a lane named in the mask that does not take part),
 // "stack-overflow", "unsupported-instruction", "illegal-instruction", "instruction-limit", "time-limit",
-// "printf-limit".
+// "printf-limit"; of asynchronous copies and clusters "mbarrier-misuse" (more arrivals or bytes than it
+// takes, an object that was never made or was overwritten), "missing-proxy-fence" (an ordinary write that
+// the async proxy reads without fence.proxy.async), "unawaited-copy" (a block ends before its copies have),
+// "bulk-copy" (an address, size or tensor map that a bulk copy cannot have), "cluster-access" (the shared
+// memory of a block that has ended or may not have begun).
 struct Fault {
     std::string rule;
     std::string kernel;

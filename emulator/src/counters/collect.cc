@@ -108,6 +108,9 @@ void collect(const exec::Launch& launch, Counters& c) {
     c.barriers = launch.barrier_arrivals;
     c.cp_async_requests = launch.async_requests;
     c.cp_async_bytes = launch.async_bytes;
+    c.bulk_requests = launch.bulk_requests;
+    c.bulk_load_bytes = launch.bulk_load_bytes;
+    c.bulk_store_bytes = launch.bulk_store_bytes;
     for (std::size_t id = 0; id < launch.executed.size(); ++id) {
         const exec::InstrCounters& e = launch.executed[id];
         if (e.warp == 0) continue;
@@ -164,6 +167,8 @@ void collect(const exec::Launch& launch, Counters& c) {
             }
         }
         c.shared_bytes += a.shared_bytes;
+        if (a.bulk_sectors)
+            (text && text->has("bulk_group") ? c.bulk_store_sectors : c.bulk_load_sectors) += a.bulk_sectors;
         const Place place = exec::place_of_id(launch, static_cast<std::uint32_t>(id));
         LineCounters& line = c.lines[{place.file, place.line}];
         line.warp_instructions += e.warp;
@@ -177,6 +182,7 @@ void collect(const exec::Launch& launch, Counters& c) {
         line.divergent_branches += a.divergent;
         line.global_atomic_operations += a.operations;
         line.local_requests += a.local_requests;
+        line.bulk_bytes += a.bulk_bytes;
         if (text && access_of(*text) == Access::store) {
             line.global_store_sectors += a.sectors;
             line.global_store_requests += a.requests;

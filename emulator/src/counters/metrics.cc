@@ -65,7 +65,12 @@ constexpr std::uint64_t Counters::*kSums[] = {&Counters::warp_instructions,
                                               &Counters::shuffles,
                                               &Counters::votes,
                                               &Counters::cp_async_requests,
-                                              &Counters::cp_async_bytes};
+                                              &Counters::cp_async_bytes,
+                                              &Counters::bulk_requests,
+                                              &Counters::bulk_load_bytes,
+                                              &Counters::bulk_store_bytes,
+                                              &Counters::bulk_load_sectors,
+                                              &Counters::bulk_store_sectors};
 constexpr std::uint64_t Counters::*kMaxima[] = {
     &Counters::max_warp_instructions_of_one_warp, &Counters::max_global_loads_of_one_warp,
     &Counters::hottest_atomic_operations, &Counters::hottest_atomic_blocks};
@@ -78,6 +83,7 @@ constexpr std::uint64_t LineCounters::*kLineSums[] = {&LineCounters::warp_instru
                                                       &LineCounters::shared_requests,
                                                       &LineCounters::shared_conflicts,
                                                       &LineCounters::divergent_branches,
+                                                      &LineCounters::bulk_bytes,
                                                       &LineCounters::global_store_sectors,
                                                       &LineCounters::global_store_requests,
                                                       &LineCounters::ideal_global_store_sectors,

@@ -98,6 +98,20 @@ bool bar(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
         out.sub2 = 0xff;  // may be completed by another instruction of the kind
         return d.handler(out, "bar.warp") && d.source(out, in.operands[0], Type::b32);
     }
+    if (m.take("cluster")) {  // sub: 0 arrive, 1 wait
+        m.take("aligned");
+        if (!in.operands.empty()) return d.fail("a different number of operands");
+        if (m.take("arrive")) {
+            if (!m.take("release") && m.take("relaxed")) out.flags |= flag::relaxed;
+        } else if (m.take("wait")) {
+            out.sub = 1;
+            m.take("acquire");
+        } else {
+            return d.fail("this form");
+        }
+        out.flags |= flag::in_cluster;
+        return control(out, Control::barrier);
+    }
     m.take("cta");
     const bool aligned = in.opcode == "bar" || m.take("aligned");
     if (in.opcode == "bar") m.take("aligned");

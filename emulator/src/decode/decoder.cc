@@ -339,6 +339,7 @@ static const DecodeTable& decode_table() {
         add_memory(t);
         add_control(t);
         add_warp(t);
+        add_async(t);
         add_tensor(t);
         return t;
     }();

@@ -103,6 +103,7 @@ void add_move(DecodeTable& table);
 void add_memory(DecodeTable& table);
 void add_control(DecodeTable& table);
 void add_warp(DecodeTable& table);
+void add_async(DecodeTable& table);
 void add_tensor(DecodeTable& table);  // emulator/src/tensor/
 
 // Shared by the families.

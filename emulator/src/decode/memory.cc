@@ -1,4 +1,5 @@
 // ld st atom red cp.async, fences and hints.
+#include "emulator/src/decode/async.h"
 #include "emulator/src/decode/decoder.h"
 
 namespace emulator::decode {
@@ -7,8 +8,12 @@ namespace {
 namespace flag = exec::flag;
 using ptx::Space;
 
-Space take_space(Modifiers& m) {
+Space take_space(Modifiers& m, Instr& out) {
     if (m.take("global")) return Space::global;
+    if (m.take("shared::cluster")) {
+        out.flags |= flag::in_cluster;
+        return Space::shared;
+    }
     if (m.take("shared") || m.take("shared::cta")) return Space::shared;
     if (m.take("local")) return Space::local;
     if (m.take("const")) return Space::constant;
@@ -44,12 +49,12 @@ void take_semantics(Modifiers& m, Instr& out) {
     take_scope(m, out);
 }
 
-const char* space_name(Space space) {
-    switch (space) {
+const char* space_name(const Instr& in) {
+    switch (in.space) {
         case Space::global:
             return ".global";
         case Space::shared:
-            return ".shared";
+            return in.has(flag::in_cluster) ? ".cluster" : ".shared";
         case Space::local:
             return ".local";
         case Space::constant:
@@ -84,9 +89,10 @@ bool param_space(Decoder& d, const ptx::Operand& operand, bool load, Instr& out,
 
 bool load_store(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     const bool load = in.opcode != "st";
+    if (!load && m.take("async")) return async_store(d, in, m, out);
     if (in.opcode == "ldu") m.take("nc");
     take_semantics(m, out);
-    out.space = take_space(m);
+    out.space = take_space(m, out);
     const bool policy = take_hints(m, out);
     const auto vector = m.take_any({"v2", "v4", "v8"});
     auto t = m.type();
@@ -117,10 +123,10 @@ bool load_store(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out
             out.pipe = Pipe::uniform;
             return d.handler(out, "ld.param");
         }
-        return d.handler(out, std::string("ld") + space_name(out.space)) && d.address(out, place);
+        return d.handler(out, std::string("ld") + space_name(out)) && d.address(out, place);
     }
     const Type literal_type = out.size == 8 ? (*t == Type::f64 ? Type::f64 : Type::b64) : *t;
-    if (!d.handler(out, std::string("st") + space_name(out.space)) || !d.address(out, place)) return false;
+    if (!d.handler(out, std::string("st") + space_name(out)) || !d.address(out, place)) return false;
     const auto* reg = std::get_if<ptx::Register>(&data.value);
     const auto* list = std::get_if<ptx::Vector>(&data.value);
     if (reg) {
@@ -139,10 +145,11 @@ bool load_store(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out
 
 bool atomic(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  // atom red
     const bool red = in.opcode == "red";
+    if (red && m.take("async")) return async_store(d, in, m, out);
     if (red) out.flags |= flag::reduction;
     take_semantics(m, out);
     out.flags |= flag::is_volatile | flag::loads;
-    out.space = take_space(m);
+    out.space = take_space(m, out);
     if (out.space != Space::global && out.space != Space::shared && out.space != Space::generic)
         return d.fail("this space");
     static const char* const operations[] = {"add", "min",  "max", "and", "or",
@@ -193,6 +200,7 @@ bool atomic(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) { 
 
 bool cp(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     if (!m.take("async")) return d.fail("this form");
+    if (m.take("bulk")) return bulk_copy(d, in, m, out);
     out.pipe = Pipe::lsu;
     if (m.take("mbarrier")) {
         if (!m.take("arrive")) return d.fail("this form");
@@ -245,10 +253,19 @@ bool mbarrier(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) 
     const std::string operation = m.take_any({"init", "inval", "arrive", "arrive_drop", "expect_tx",
                                               "complete_tx", "test_wait", "try_wait", "pending_count"})
                                       .value_or("");
-    m.take("noComplete");
-    m.take_any({"release", "acquire", "relaxed"});
-    m.take_any({"cta"});
-    m.take_any({"shared", "shared::cta"});
+    const bool no_complete = m.take("noComplete");
+    if (m.take("relaxed"))
+        out.flags |= flag::relaxed;
+    else
+        m.take_any({"release", "acquire"});
+    m.take_any({"cta", "cluster"});
+    // Without a space the address is generic: it may be in any block of the cluster only where the operation
+    // reaches that far.
+    const auto space = m.take_any({"shared", "shared::cta", "shared::cluster"});
+    const bool remote_possible = operation == "arrive" || operation == "arrive_drop" ||
+                                 operation == "expect_tx" || operation == "complete_tx";
+    if (space == "shared::cluster" && !remote_possible) return d.fail("this space");
+    if (remote_possible && (!space || space == "shared::cluster")) out.flags |= flag::in_cluster;
     if (!m.take("b64")) return d.fail("this form");
     const std::size_t n = in.operands.size();
     if (operation == "init")
@@ -268,6 +285,7 @@ bool mbarrier(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) 
     if (operation.empty()) return d.fail("this form");
     out.sub = operation == "arrive" ? 0 : operation == "arrive_drop" ? 1 : operation == "expect_tx" ? 2 : 3;
     if (out.sub <= 1 && m.take("expect_tx")) out.sub2 |= 2;
+    if (no_complete) out.sub2 |= 4;
     std::size_t next = 0;
     if (out.sub <= 1 && n > 0 && !std::holds_alternative<ptx::Address>(in.operands[0].value)) {
         if (!std::holds_alternative<ptx::Sink>(in.operands[0].value) && !d.destination(out, in.operands[0]))
@@ -285,13 +303,40 @@ bool mbarrier(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) 
 }
 
 bool fence(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  // membar fence
+    out.pipe = Pipe::lsu;
+    // Between proxies. Only the async one is followed, and only in shared memory.
+    if (m.take("proxy")) {
+        if (m.take("async")) {
+            const auto space = m.take_any({"global", "shared::cta", "shared::cluster"});
+            return d.handler(out, space == "global" ? "nothing" : "fence.proxy.async");
+        }
+        if (m.take("async::generic")) {
+            out.flags |= m.take("acquire") ? flag::acquire : flag::release;
+            m.take_any({"acquire", "release"});
+            m.take_any({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
+            m.take("cluster");
+            return d.handler(out, "fence.proxy.async");
+        }
+        if (m.take("alias")) return d.handler(out, "nothing");
+        if (!m.take("tensormap::generic")) return d.fail("this proxy");
+        const bool acquires = m.take("acquire");
+        if (!acquires && !m.take("release")) return d.fail("this form");
+        if (!take_scope(m, out)) return d.fail("this form");
+        out.flags |= acquires ? flag::acquire : flag::release;
+        return d.handler(out, "fence");
+    }
+    if (m.take("mbarrier_init")) {
+        if (!m.take("release") || !m.take("cluster")) return d.fail("this form");
+        out.flags |= flag::release | flag::block_scope;
+        return d.handler(out, "fence");
+    }
     const std::string semantics = m.take_any({"sc", "acq_rel", "acquire", "release"}).value_or("");
     m.take("level");
+    m.take_any({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
     if (!take_scope(m, out)) return d.fail("this form");
     (void)in;
     if (semantics != "release") out.flags |= flag::acquire;
     if (semantics != "acquire") out.flags |= flag::release;
-    out.pipe = Pipe::lsu;
     return d.handler(out, "fence");
 }
 

@@ -10,9 +10,14 @@ using exec::SpecialRegister;
 std::optional<SpecialRegister> special_register(const std::string& name, int component,
                                                 std::int64_t& number) {
     static const std::map<std::string, SpecialRegister> vectors = {
-        {"tid", SpecialRegister::tid_x},         {"ntid", SpecialRegister::ntid_x},
-        {"ctaid", SpecialRegister::ctaid_x},     {"nctaid", SpecialRegister::nctaid_x},
-        {"clusterid", SpecialRegister::ctaid_x}, {"nclusterid", SpecialRegister::nctaid_x}};
+        {"tid", SpecialRegister::tid_x},
+        {"ntid", SpecialRegister::ntid_x},
+        {"ctaid", SpecialRegister::ctaid_x},
+        {"nctaid", SpecialRegister::nctaid_x},
+        {"clusterid", SpecialRegister::clusterid_x},
+        {"nclusterid", SpecialRegister::nclusterid_x},
+        {"cluster_ctaid", SpecialRegister::cluster_ctaid_x},
+        {"cluster_nctaid", SpecialRegister::cluster_nctaid_x}};
     static const std::map<std::string, SpecialRegister> scalars = {
         {"laneid", SpecialRegister::laneid},
         {"warpid", SpecialRegister::warpid},
@@ -33,13 +38,10 @@ std::optional<SpecialRegister> special_register(const std::string& name, int com
         {"globaltimer_hi", SpecialRegister::globaltimer_hi},
         {"total_smem_size", SpecialRegister::total_smem_size},
         {"dynamic_smem_size", SpecialRegister::dynamic_smem_size},
-        {"cluster_ctarank", SpecialRegister::zero},
-        {"cluster_nctarank", SpecialRegister::one},
-        {"is_explicit_cluster", SpecialRegister::zero}};
+        {"cluster_ctarank", SpecialRegister::cluster_ctarank},
+        {"cluster_nctarank", SpecialRegister::cluster_nctarank}};
     if (const auto it = vectors.find(name); it != vectors.end() && component < 3)
         return static_cast<SpecialRegister>(static_cast<int>(it->second) + component);
-    if (name == "cluster_ctaid") return SpecialRegister::zero;
-    if (name == "cluster_nctaid") return SpecialRegister::one;
     if (const auto it = scalars.find(name); it != scalars.end()) return it->second;
     if (name.starts_with("envreg")) {
         number = std::atoi(name.c_str() + 6);
@@ -58,6 +60,10 @@ bool mov(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     if (!t || in.operands.size() != 2) return d.fail("this form");
     const ptx::Operand &to = in.operands[0], &from = in.operands[1];
     if (*t == Type::pred) {
+        if (const auto* special = std::get_if<ptx::Special>(&from.value)) {
+            if (special->name != "is_explicit_cluster") return d.fail("special register %" + special->name);
+            return d.handler(out, "mov.pred.explicit_cluster") && d.destination(out, to);
+        }
         if (const auto value = d.literal(from)) {
             out.imm = *value;
             return d.handler(out, "mov.pred.literal") && d.destination(out, to);
@@ -105,8 +111,8 @@ bool mov(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
 
 bool cvta(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     out.sub = m.take("to") ? 1 : 0;
-    const auto space =
-        m.take_any({"global", "shared", "shared::cta", "local", "const", "param", "param::entry"});
+    const auto space = m.take_any(
+        {"global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry"});
     if (!space) return d.fail("this space");
     out.space = space->starts_with("shared") ? ptx::Space::shared
                 : *space == "local"          ? ptx::Space::local
@@ -123,6 +129,7 @@ bool isspacep(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) 
     const auto space = m.take_any(
         {"global", "shared::cta", "shared::cluster", "shared", "local", "const", "param", "param::entry"});
     if (!space) return d.fail("this space");
+    if (*space == "shared::cluster") out.flags |= exec::flag::in_cluster;
     out.space = space->starts_with("shared")  ? ptx::Space::shared
                 : *space == "local"           ? ptx::Space::local
                 : *space == "const"           ? ptx::Space::constant
@@ -131,12 +138,24 @@ bool isspacep(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) 
     return d.handler(out, "isspacep") && d.simple(out, in, Type::pred, {Type::u64});
 }
 
+// mapa and getctarank: the address of a place in another block's shared memory, and whose an address is.
+bool mapa(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
+    out.sub = in.opcode == "mapa" ? 0 : 1;
+    out.space = m.take("shared::cluster") ? ptx::Space::shared : ptx::Space::generic;
+    const auto t = m.type();
+    if (!t || (*t != Type::u32 && *t != Type::u64)) return d.fail("this type");
+    out.pipe = Pipe::alu;
+    if (!d.handler(out, "mapa")) return false;
+    return out.sub == 0 ? d.simple(out, in, *t, {*t, Type::u32}) : d.simple(out, in, Type::u32, {*t});
+}
+
 }  // namespace
 
 void add_move(DecodeTable& t) {
     t["mov"] = mov;
     t["cvta"] = cvta;
     t["isspacep"] = isspacep;
+    t["mapa"] = t["getctarank"] = mapa;
 }
 
 }  // namespace emulator::decode

@@ -20,7 +20,7 @@ void copy(Warp& w, const Instr& in, Mask exec) {
     for_lanes(exec, [&](int i) {
         to[i] = lane_value(w, in.source(0), i) + static_cast<u64>(in.imm);
         if (is_shared_window(to[i])) to[i] -= kSharedWindow;
-        to[i] = static_cast<u32>(to[i]);
+        to[i] = static_cast<u32>(to[i] - w.block->shared_base);
         from[i] = lane_value(w, in.source(1), i) + in.target;
         take[i] = bytes;
         if (in.sub == 1) take[i] = std::min(bytes, static_cast<u32>(lane_value(w, in.source(2), i)));
@@ -78,7 +78,7 @@ void copy(Warp& w, const Instr& in, Mask exec) {
         w.open_group.lanes |= Mask{1} << i;
     });
     if (launch.check_races)
-        races::shared_access(w, in, exec, to, bytes, races::Kind::write, races::kUnknownData, 0);
+        races::shared_access(w, in, exec, *w.block, to, bytes, races::Kind::write, races::kUnknownData, 0);
 }
 
 void land(Warp& w, AsyncGroup& group, Mask lanes) {
@@ -88,7 +88,7 @@ void land(Warp& w, AsyncGroup& group, Mask lanes) {
         if (launch.check_races) {
             u64 address[kLanes] = {};
             address[c.lane] = c.destination;
-            races::shared_access(w, *c.instr, Mask{1} << c.lane, address, c.bytes, races::Kind::write,
+            races::shared_access(w, *c.instr, Mask{1} << c.lane, *w.block, address, c.bytes, races::Kind::write,
                                  c.data.data(), 0);
         }
         std::memcpy(w.block->shared + c.destination, c.data.data(), c.bytes);

@@ -76,16 +76,17 @@ u64 apply(int op, int kind, bool ftz, u64 old, u64 v, u64 c) {
     }
 }
 
-// One space; addresses are global ones or offsets in shared memory.
-void serve(Warp& w, const Instr& in, Mask exec, const u64* address, bool shared) {
+// One space; addresses are global ones (home: null) or offsets in the shared memory of a block.
+void serve(Warp& w, const Instr& in, Mask exec, const u64* address, Block* home) {
     Launch& launch = *w.launch;
+    const bool shared = home != nullptr;
     const u32 bytes = static_cast<u32>(in.size) * in.vector;
     bool failed = false;
     for_lanes(exec, [&](int i) {
         if (failed) return;
         const u64 at = address[i];
         Buffer* b = shared ? nullptr : launch.memory->at(at);
-        if (shared ? at + bytes > w.block->shared_bytes : !b || !b->contains(at, bytes) || !b->writable) {
+        if (shared ? at + bytes > home->shared_bytes : !b || !b->contains(at, bytes) || !b->writable) {
             if (shared)
                 report_bad_shared(w, in, i, at, bytes, true);
             else
@@ -102,7 +103,7 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, bool shared)
         launch.clock.pass(40, 60);
     else
         launch.clock.pass(300, 400);
-    sync_read(w, in, exec, address, shared);
+    sync_read(w, in, exec, address, home);
     if (launch.count) {
         counters::Shape shape;
         const int first = std::countr_zero(exec);
@@ -122,7 +123,7 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, bool shared)
     if (launch.check_races) {
         const races::Kind kind = in.sub == 7 ? races::Kind::compare_and_swap : races::Kind::atomic;
         if (shared) {
-            races::shared_access(w, in, exec, address, bytes, kind);
+            races::shared_access(w, in, exec, *home, address, bytes, kind);
         } else {
             for_lanes(exec, [&](int i) {
                 Buffer& b = *launch.memory->at(address[i]);
@@ -137,9 +138,9 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, bool shared)
     for_lanes(exec, [&](int i) {
         const u64 at = address[i];
         Buffer* b = shared ? nullptr : launch.memory->at(at);
-        std::byte* to = shared ? w.block->shared + at : b->data() + (at - b->address);
+        std::byte* to = shared ? home->shared + at : b->data() + (at - b->address);
         if (launch.check_initialised) {
-            const bool known = shared ? all_bits(w.block->shared_written, at, bytes)
+            const bool known = shared ? all_bits(home->shared_written, at, bytes)
                                       : !b->track_initialised || b->is_written(at - b->address, bytes);
             if (!known && in.sub == 6)
                 undefined |= Mask{1} << i;
@@ -178,16 +179,19 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, bool shared)
             if (returns) set_lane(w, in.destination(e), i, old);
         }
         if (shared)
-            set_bits(w.block->shared_written, at, bytes);
+            set_bits(home->shared_written, at, bytes);
         else if (b->track_initialised)
             b->mark_written(at - b->address, bytes);
     });
-    if (changed) w.block->writes += 1;
-    if (w.tainted) note_updated(w, in, exec, address, bytes, shared);
+    if (changed) {
+        w.block->writes += 1;
+        if (shared && home != w.block) home->writes += 1;
+    }
+    if (w.tainted) note_updated(w, in, exec, address, bytes, home);
     if (returns && (w.tainted || undefined))
         note_loaded(w, in, exec, undefined,
                     shared ? nullptr : launch.memory->at(address[std::countr_zero(exec)]), address, bytes);
-    sync_write(w, in, exec, address, shared);
+    sync_write(w, in, exec, address, home);
 }
 
 void atom(Warp& w, const Instr& in, Mask exec) {
@@ -201,13 +205,32 @@ void atom(Warp& w, const Instr& in, Mask exec) {
             shared |= Mask{1} << i;
         }
     });
-    if (exec & ~shared) serve(w, in, exec & ~shared, address, false);
-    if (shared && !w.launch->stopped) serve(w, in, shared, address, true);
+    if (exec & ~shared) serve(w, in, exec & ~shared, address, nullptr);
+    if (!shared || w.launch->stopped) return;
+    if (in.space == ptx::Space::shared && !in.has(flag::in_cluster)) {
+        for_lanes(shared, [&](int i) { address[i] -= w.block->shared_base; });
+        serve(w, in, shared, address, w.block);
+        return;
+    }
+    Block* homes[kLanes] = {};
+    bool ok = true;
+    for_lanes(shared, [&](int i) { ok = ok && (homes[i] = home_of(w, in, i, address[i])) != nullptr; });
+    while (ok && shared && !w.launch->stopped) {
+        Block* home = homes[std::countr_zero(shared)];
+        Mask part = 0;
+        for_lanes(shared, [&](int i) { part |= static_cast<Mask>(homes[i] == home) << i; });
+        shared &= ~part;
+        serve(w, in, part, address, home);
+    }
 }
 
 const HandlerEntry entries[] = {{"atom", atom}};
 
 }  // namespace
+
+std::uint64_t combine(int operation, int kind, bool ftz, std::uint64_t old, std::uint64_t value) {
+    return apply(operation, kind, ftz, old, value, 0);
+}
 
 HandlerTable atomic_handlers() { return {entries, sizeof(entries) / sizeof(entries[0])}; }
 

@@ -150,6 +150,11 @@ void fence(Warp& w, const Instr& in, Mask) {
     if (in.has(flag::release)) races::publish_all(w, block_scope);
 }
 
+void proxy_fence(Warp& w, const Instr& in, Mask exec) {
+    if (w.launch->check_races) races::proxy_fence(w);
+    if (in.has(flag::acquire | flag::release)) fence(w, in, exec);
+}
+
 const HandlerEntry entries[] = {
     {"shfl", shfl},
     {"vote", vote},
@@ -164,6 +169,7 @@ const HandlerEntry entries[] = {
     {"activemask", activemask},
     {"nothing", nothing},
     {"fence", fence},
+    {"fence.proxy.async", proxy_fence},
 };
 
 }  // namespace

@@ -22,8 +22,8 @@ struct Request {
     u32 bytes = 0;
 };
 
-inline void fill_addresses(Warp& w, const Instr& in, const Slot& base, u64* out) {
-    u64 offset = static_cast<u64>(in.imm);
+inline void fill_addresses(Warp& w, const Instr& in, const Slot& base, u64* out, u64 origin = 0) {
+    u64 offset = static_cast<u64>(in.imm) - origin;
     if (in.has(flag::frame_relative)) offset += w.frame->local_base;
     if (base.is_wide()) {
         const u64* b = wide(w, base);
@@ -261,7 +261,7 @@ void load_global_request(Warp& w, const Instr& in, Mask exec, Request& r) {
     Buffer* buffer = resolve(w, in, exec, r, false, mixed);
     if (!buffer) return;
     w.launch->clock.pass(200, 400);
-    if (in.has(flag::is_volatile)) sync_read(w, in, exec, r.address, false);
+    if (in.has(flag::is_volatile)) sync_read(w, in, exec, r.address, nullptr);
     if (w.launch->count) {
         if (in.space == ptx::Space::constant)
             w.launch->accesses[in.id].constants += 1;
@@ -315,12 +315,13 @@ void store_global_request(Warp& w, const Instr& in, Mask exec, Request& r) {
             store_to_buffer(w, in, Mask{1} << i, one, *w.launch->memory->at(r.address[i]));
         });
     }
-    if (in.has(flag::is_volatile)) sync_write(w, in, exec, r.address, false);
+    if (in.has(flag::is_volatile)) sync_write(w, in, exec, r.address, nullptr);
 }
 
 // ---- shared ----
-bool shared_ok(Warp& w, const Instr& in, Mask exec, const Request& r, bool is_store) {
-    const u64 limit = w.block->shared_bytes;
+// `home` is the block of the cluster in whose shared memory the addresses (offsets) are.
+bool shared_ok(Warp& w, const Instr& in, Mask exec, const Request& r, const Block& home, bool is_store) {
+    const u64 limit = home.shared_bytes;
     if (r.shape.high + r.bytes <= limit && (r.shape.any & (r.bytes - 1)) == 0) return true;
     bool failed = false;
     for_lanes(exec, [&](int i) {
@@ -336,43 +337,44 @@ bool shared_ok(Warp& w, const Instr& in, Mask exec, const Request& r, bool is_st
     return !failed;
 }
 
-void load_shared_request(Warp& w, const Instr& in, Mask exec, Request& r) {
-    if (!shared_ok(w, in, exec, r, false)) return;
+void load_shared_request(Warp& w, const Instr& in, Mask exec, Request& r, Block& home) {
+    if (!shared_ok(w, in, exec, r, home, false)) return;
     Launch& launch = *w.launch;
     launch.clock.pass(20, 16);
-    if (in.has(flag::is_volatile)) sync_read(w, in, exec, r.address, true);
+    if (in.has(flag::is_volatile)) sync_read(w, in, exec, r.address, &home);
     if (launch.count) counters::count_shared(w, in, exec, r.address, r.bytes, r.shape, false);
-    if (launch.check_races) races::shared_access(w, in, exec, r.address, r.bytes, Kind::read);
+    if (launch.check_races) races::shared_access(w, in, exec, home, r.address, r.bytes, Kind::read);
     Mask undefined = 0;
     if (launch.check_initialised) {
-        const u64* bits = w.block->shared_written;
+        const u64* bits = home.shared_written;
         const u64 span = r.shape.high - r.shape.low + r.bytes;
         if (span > kSpan || !all_bits(bits, r.shape.low, span))
             for_lanes(exec, [&](int i) {
                 if (!all_bits(bits, r.address[i], r.bytes)) undefined |= Mask{1} << i;
             });
     }
-    load_data(w, in, exec, r, w.block->shared, 0);
+    load_data(w, in, exec, r, home.shared, 0);
     if (undefined || w.tainted)
-        note_loaded(w, in, exec, undefined, nullptr, r.address, r.bytes, w.block->shared_written);
+        note_loaded(w, in, exec, undefined, nullptr, r.address, r.bytes, home.shared_written);
 }
-void store_shared_request(Warp& w, const Instr& in, Mask exec, Request& r) {
-    if (!shared_ok(w, in, exec, r, true)) return;
+void store_shared_request(Warp& w, const Instr& in, Mask exec, Request& r, Block& home) {
+    if (!shared_ok(w, in, exec, r, home, true)) return;
     Launch& launch = *w.launch;
     launch.clock.pass(10, 16);
     w.block->writes += 1;
+    if (&home != w.block) home.writes += 1;
     if (launch.count) counters::count_shared(w, in, exec, r.address, r.bytes, r.shape, true);
-    if (launch.check_races) races::shared_access(w, in, exec, r.address, r.bytes, Kind::write);
-    store_data(w, in, exec, r, w.block->shared, 0);
+    if (launch.check_races) races::shared_access(w, in, exec, home, r.address, r.bytes, Kind::write);
+    store_data(w, in, exec, r, home.shared, 0);
     if (launch.check_initialised) {
-        u64* bits = w.block->shared_written;
+        u64* bits = home.shared_written;
         if (r.shape.consecutive)
             set_bits(bits, r.shape.low, r.shape.high - r.shape.low + r.bytes);
         else
             for_lanes(exec, [&](int i) { set_bits(bits, r.address[i], r.bytes); });
         if (w.tainted) note_stored(w, in, exec, r.address, r.bytes, bits, 0);
     }
-    if (in.has(flag::is_volatile)) sync_write(w, in, exec, r.address, true);
+    if (in.has(flag::is_volatile)) sync_write(w, in, exec, r.address, &home);
 }
 
 // ---- local ----
@@ -425,10 +427,31 @@ void store_local_request(Warp& w, const Instr& in, Mask exec, Request& r) {
 }
 
 // ---- handlers ----
-inline void prepare(Warp& w, const Instr& in, Mask exec, Request& r) {
+inline void prepare(Warp& w, const Instr& in, Mask exec, Request& r, u64 origin = 0) {
     r.bytes = static_cast<u32>(in.size) * in.vector;
-    fill_addresses(w, in, in.source(0), r.address);
+    fill_addresses(w, in, in.source(0), r.address, origin);
     analyse(r, exec);
+}
+
+// Addresses in the cluster's shared window become offsets; lanes go by the block that they mean.
+template <class F>
+void by_home(Warp& w, const Instr& in, Mask exec, Request& r, F access) {
+    if (w.launch->blocks_per_cluster == 1) {
+        analyse(r, exec);
+        access(w, in, exec, r, *w.block);
+        return;
+    }
+    Block* homes[kLanes] = {};
+    bool ok = true;
+    for_lanes(exec, [&](int i) { ok = ok && (homes[i] = home_of(w, in, i, r.address[i])) != nullptr; });
+    while (ok && exec && !w.launch->stopped) {
+        Block* home = homes[std::countr_zero(exec)];
+        Mask part = 0;
+        for_lanes(exec, [&](int i) { part |= static_cast<Mask>(homes[i] == home) << i; });
+        exec &= ~part;
+        analyse(r, part);
+        access(w, in, part, r, *home);
+    }
 }
 
 void ld_global(Warp& w, const Instr& in, Mask exec) {
@@ -443,13 +466,25 @@ void st_global(Warp& w, const Instr& in, Mask exec) {
 }
 void ld_shared(Warp& w, const Instr& in, Mask exec) {
     Request r;
-    prepare(w, in, exec, r);
-    load_shared_request(w, in, exec, r);
+    prepare(w, in, exec, r, w.block->shared_base);
+    load_shared_request(w, in, exec, r, *w.block);
 }
 void st_shared(Warp& w, const Instr& in, Mask exec) {
     Request r;
-    prepare(w, in, exec, r);
-    store_shared_request(w, in, exec, r);
+    prepare(w, in, exec, r, w.block->shared_base);
+    store_shared_request(w, in, exec, r, *w.block);
+}
+void ld_cluster(Warp& w, const Instr& in, Mask exec) {
+    Request r;
+    r.bytes = static_cast<u32>(in.size) * in.vector;
+    fill_addresses(w, in, in.source(0), r.address);
+    by_home(w, in, exec, r, load_shared_request);
+}
+void st_cluster(Warp& w, const Instr& in, Mask exec) {
+    Request r;
+    r.bytes = static_cast<u32>(in.size) * in.vector;
+    fill_addresses(w, in, in.source(0), r.address);
+    by_home(w, in, exec, r, store_shared_request);
 }
 void ld_local(Warp& w, const Instr& in, Mask exec) {
     Request r;
@@ -481,11 +516,12 @@ void generic(Warp& w, const Instr& in, Mask exec, G global, S shared, L local) {
         if (!part || w.launch->stopped) continue;
         const u64 window = part == in_shared ? kSharedWindow : kLocalWindow;
         for_lanes(part, [&](int i) { r.address[i] -= window; });
-        analyse(r, part);
-        if (part == in_shared)
-            shared(w, in, part, r);
-        else
+        if (part == in_shared) {
+            by_home(w, in, part, r, shared);
+        } else {
+            analyse(r, part);
             local(w, in, part, r);
+        }
     }
 }
 void ld_generic(Warp& w, const Instr& in, Mask exec) {
@@ -517,7 +553,7 @@ const HandlerEntry entries[] = {
     {"ld.global", ld_global}, {"ld.constant", ld_global}, {"st.global", st_global},
     {"ld.shared", ld_shared}, {"st.shared", st_shared},   {"ld.local", ld_local},
     {"st.local", st_local},   {"ld.generic", ld_generic}, {"st.generic", st_generic},
-    {"ld.param", ld_param},
+    {"ld.param", ld_param},   {"ld.cluster", ld_cluster}, {"st.cluster", st_cluster},
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 // mov in all its forms, selp, address conversion, special registers.
 #include "emulator/src/exec/lanes.h"
 #include "emulator/src/exec/special.h"
+
 #include "emulator/src/exec/tables.h"
+#include "emulator/src/launch/cluster.h"
 
 namespace emulator::exec {
 namespace EMULATOR_ISA {
@@ -88,7 +90,9 @@ void isspacep(Warp& w, const Instr& in, Mask exec) {
         const Buffer* b = w.launch->memory->at(a[i]);
         switch (in.space) {
             case ptx::Space::shared:
-                yes = is_shared_window(a[i]);
+                yes = is_shared_window(a[i]) &&
+                      (in.has(flag::in_cluster) ||
+                       (a[i] - kSharedWindow) >> kRankShift == w.block->shared_base >> kRankShift);
                 break;
             case ptx::Space::local:
                 yes = is_local_window(a[i]);
@@ -186,8 +190,34 @@ u64 special_value(Warp& w, const Instr& in, int lane) {
             return launch.shared_bytes;
         case SpecialRegister::dynamic_smem_size:
             return launch.request->dynamic_shared;
-        case SpecialRegister::one:
-            return 1;
+        case SpecialRegister::clusterid_x:
+            return cluster_index(launch, w.block->cluster->number).x;
+        case SpecialRegister::clusterid_y:
+            return cluster_index(launch, w.block->cluster->number).y;
+        case SpecialRegister::clusterid_z:
+            return cluster_index(launch, w.block->cluster->number).z;
+        case SpecialRegister::nclusterid_x:
+            return cluster_count(launch).x;
+        case SpecialRegister::nclusterid_y:
+            return cluster_count(launch).y;
+        case SpecialRegister::nclusterid_z:
+            return cluster_count(launch).z;
+        case SpecialRegister::cluster_ctaid_x:
+            return index.x % launch.cluster.x;
+        case SpecialRegister::cluster_ctaid_y:
+            return index.y % launch.cluster.y;
+        case SpecialRegister::cluster_ctaid_z:
+            return index.z % launch.cluster.z;
+        case SpecialRegister::cluster_nctaid_x:
+            return launch.cluster.x;
+        case SpecialRegister::cluster_nctaid_y:
+            return launch.cluster.y;
+        case SpecialRegister::cluster_nctaid_z:
+            return launch.cluster.z;
+        case SpecialRegister::cluster_ctarank:
+            return w.block->rank;
+        case SpecialRegister::cluster_nctarank:
+            return launch.blocks_per_cluster;
         default:
             return 0;
     }
@@ -198,14 +228,41 @@ void special(Warp& w, const Instr& in, Mask exec) {
     for_lanes(exec, [&](int i) { set_lane(w, d, i, special_value(w, in, i)); });
 }
 
+void explicit_cluster(Warp& w, const Instr& in, Mask exec) {
+    set_predicate(w, in.destination(0), exec, w.launch->explicit_cluster ? kAllLanes : 0);
+}
+
+// sub 0: mapa (sources: an address, a rank), 1: getctarank. The rank stands above kRankShift, in the shared
+// window as in generic addresses.
+void mapa(Warp& w, const Instr& in, Mask exec) {
+    for_lanes(exec, [&](int i) {
+        const u64 a = lane_value(w, in.source(0), i);
+        if (in.sub == 1) {
+            set_lane(w, in.destination(0), i, (a >> kRankShift) & 0xff);
+            return;
+        }
+        const u64 rank = lane_value(w, in.source(1), i) & 0xff;
+        set_lane(w, in.destination(0), i, (a & ~(u64{0xff} << kRankShift)) | rank << kRankShift);
+    });
+}
+
 const HandlerEntry entries[] = {
-    {"mov.narrow", mov_narrow}, {"mov.wide", mov_wide},
-    {"mov.pred", mov_pred},     {"mov.pred.literal", mov_pred_literal},
-    {"mov.local", mov_local},   {"pack", pack},
-    {"unpack", unpack},         {"mov.each", mov_each},
-    {"selp.narrow", selp<u32>}, {"selp.wide", selp<u64>},
-    {"selp.pred", selp_pred},   {"cvta", cvta},
-    {"isspacep", isspacep},     {"special", special},
+    {"mov.narrow", mov_narrow},
+    {"mov.wide", mov_wide},
+    {"mov.pred", mov_pred},
+    {"mov.pred.literal", mov_pred_literal},
+    {"mov.local", mov_local},
+    {"pack", pack},
+    {"unpack", unpack},
+    {"mov.each", mov_each},
+    {"selp.narrow", selp<u32>},
+    {"selp.wide", selp<u64>},
+    {"selp.pred", selp_pred},
+    {"cvta", cvta},
+    {"isspacep", isspacep},
+    {"special", special},
+    {"mapa", mapa},
+    {"mov.pred.explicit_cluster", explicit_cluster},
 };
 
 }  // namespace

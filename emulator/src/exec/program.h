@@ -106,7 +106,9 @@ enum : std::uint32_t {
     local_param = 1u << 23,   // .param storage of device functions: local memory, not counted
     narrow_gap = 1u << 24,    // a load into a 16-bit register
     non_coherent = 1u << 26,  // ld.global.nc
-    block_scope = 1u << 25    // .cta, or .cluster (of one block): strong within the block only
+    block_scope = 1u << 25,   // .cta or .cluster: strong within the cluster only
+    in_cluster = 1u << 27,    // an address in the shared memory of any block of the cluster
+    relaxed = 1u << 28        // an arrival that orders nothing
 };
 }
 

@@ -11,6 +11,7 @@ Place place_of(const Launch& launch, const Instr& instr);
 Place place_of_id(const Launch& launch, std::uint32_t id);
 Dim3 thread_of(const Launch& launch, std::uint32_t linear_thread);
 Dim3 block_of(const Launch& launch, std::uint64_t linear_block);
+std::uint64_t linear_of(const Launch& launch, std::uint64_t ordinal);  // Block::ordinal to Block::linear
 
 struct OtherParty {
     std::uint32_t id = 0;  // Instr::id

@@ -38,9 +38,20 @@ enum class SpecialRegister : std::uint8_t {
     envreg,
     total_smem_size,
     dynamic_smem_size,
-    zero,
-    one,
-    is_explicit_cluster
+    clusterid_x,
+    clusterid_y,
+    clusterid_z,
+    nclusterid_x,
+    nclusterid_y,
+    nclusterid_z,
+    cluster_ctaid_x,
+    cluster_ctaid_y,
+    cluster_ctaid_z,
+    cluster_nctaid_x,
+    cluster_nctaid_y,
+    cluster_nctaid_z,
+    cluster_ctarank,
+    cluster_nctarank
 };
 
 }  // namespace emulator::exec

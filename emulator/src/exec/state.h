@@ -22,8 +22,8 @@ namespace emulator::exec {
 struct Block;
 struct Launch;
 
-// By warp of one block: up to which stamp that warp's accesses are ordered, or published. Shared, never
-// changed: one snapshot serves every place that it is passed on to. Null: nothing.
+// By warp of one cluster (Warp::slot): up to which stamp that warp's accesses are ordered, or published.
+// Shared, never changed: one snapshot serves every place that it is passed on to. Null: nothing.
 using Stamps = std::shared_ptr<const std::vector<std::uint32_t>>;
 
 // One activation of a function by a set of lanes: its registers and its share of local memory.
@@ -49,7 +49,7 @@ struct Frame {
 
 // Lanes of a warp that are at the same instruction of the same frame.
 struct Fragment {
-    enum class State : std::uint8_t { ready, at_barrier, at_collective };
+    enum class State : std::uint8_t { ready, at_barrier, at_collective, at_cluster };
     Mask mask = 0;
     std::uint32_t pc = 0;
     Frame* frame = nullptr;
@@ -70,6 +70,44 @@ struct AsyncGroup {
     std::vector<AsyncCopy> copies;
 };
 
+// How a reduction combines elements in memory: the codes of exec/atomic.cc.
+struct Reduction {
+    bool active = false;
+    std::uint8_t operation = 0, kind = 0, size = 0;  // size: bytes of an element
+    bool ftz = false;
+};
+
+// The part of an asynchronous copy that lands in the shared memory of one block and completes there on an
+// mbarrier. Its bytes are on their way: the destination is undefined until a wait makes them land.
+struct AsyncLoad {
+    const Instr* instr = nullptr;
+    std::uint64_t block = 0;  // of the thread that issued it: Block::linear
+    std::uint32_t thread = 0;
+    std::uint32_t barrier = 0, destination = 0;  // offsets in the block's shared memory
+    std::uint32_t stamp = 0;                     // of its accesses (races/)
+    std::vector<std::byte> data;
+    std::vector<std::uint64_t> defined;  // one bit per byte; empty: all are
+    Reduction reduction;
+};
+// A copy out of shared memory, of a bulk group.
+struct AsyncStore {
+    struct Piece {
+        std::uint32_t shared = 0, bytes = 0;
+        std::uint64_t global = 0;
+    };
+    const Instr* instr = nullptr;
+    std::uint32_t lane = 0;
+    std::uint32_t read_stamp = 0, write_stamp = 0;
+    std::vector<Piece> pieces;
+    Reduction reduction;
+    bool was_read = false, landed = false;
+    std::vector<std::byte> data;  // piece after piece, once read
+};
+struct BulkGroup {  // of one lane
+    std::uint32_t lane = 0;
+    std::vector<AsyncStore> stores;
+};
+
 struct Warp {
     std::array<std::byte*, kBases> base{};  // of the current frame
     Frame* frame = nullptr;
@@ -77,6 +115,7 @@ struct Warp {
     Launch* launch = nullptr;
     Fragment* fragment = nullptr;  // the one being executed
     std::uint32_t index = 0;       // in the block
+    std::uint32_t slot = 0;        // in the cluster: the entry in clocks
     std::uint32_t first_thread = 0;
     Mask present = 0, live = 0;  // lanes that exist; that have not exited
     bool tainted = false;        // some register may hold an undefined value
@@ -88,28 +127,40 @@ struct Warp {
     std::byte* local = nullptr;  // lane i at i * Launch::local_stride
     Pages local_storage;
     std::uint64_t* local_written = nullptr;  // one bit per byte, same layout
+    // barrier.cluster: lanes that have arrived in the current phase; that may pass their wait
+    Mask cluster_arrived = 0, cluster_passed = 0;
+    const Instr* cluster_arrival = nullptr;  // the latest
     // happens-before
-    std::vector<std::uint32_t> clock;  // by warp: what of it is ordered before this warp
-    std::uint32_t floor = 0;           // all of the block up to here is ordered before this warp
-    std::uint32_t sync_count = 0;      // warp-level synchronisations so far
+    std::vector<std::uint32_t> clock;   // by warp of the cluster: what of it is ordered before this warp
+    std::uint32_t floor = 0;            // all of the cluster up to here is ordered before this warp
+    std::vector<std::uint32_t> fenced;  // as clock: what a fence.proxy.async makes known to the async proxy
+    std::uint32_t sync_count = 0;       // warp-level synchronisations so far
     std::uint32_t sync_floor = 0;  // accesses made when sync_count was below this are ordered for all lanes
     // The same for pairs, once part of the warp has synchronised: [lane][other lane].
     std::unique_ptr<std::array<std::array<std::uint32_t, kLanes>, kLanes>> lane_order;
-    // Of the own block: what a fence of this warp (or one before it) covers; for other blocks only those of
-    // a scope that includes them count.
-    Stamps published, published_in_block;
-    std::unordered_map<std::uint64_t, Stamps> pending;  // by block: released, read here, not yet acquired
+    // Of the own cluster: what a fence of this warp (or one before it) covers; for other clusters only those
+    // of a scope that includes them count.
+    Stamps published, published_in_cluster;
+    std::unordered_map<std::uint64_t, Stamps> pending;  // by cluster: released, read here, not yet acquired
     std::uint64_t version = 0;                          // grows with either
     std::uint64_t acquired_location = 0, acquired_changes = 0;
     bool acquired_block_scope = false;
     // cp.async: the open group and the committed ones, oldest first
     AsyncGroup open_group;
     std::vector<AsyncGroup> groups;
+    // bulk copies out of shared memory: those not committed yet, and the committed groups, oldest first
+    std::vector<AsyncStore> open_stores;
+    std::vector<BulkGroup> bulk_groups;
+    std::array<std::uint32_t, 3> agents{};  // entries in clocks, by races::Agent; 0: none yet
+    std::uint32_t register_changes = 0;     // setmaxnreg so far, and the latest
+    const Instr* register_change = nullptr;
     // waiting without progress
     const Instr* last_sync = nullptr;  // the last sync-relevant read, and what it read
     std::uint64_t last_sync_address = 0;
     std::vector<std::uint64_t> sync_watch;  // while probing: every lane's address
     std::uint32_t last_sync_lane = 0;
+    Block* awaited_home = nullptr;  // the mbarrier that last_sync tested, when it is one
+    std::uint32_t awaited = 0;
     std::array<std::uint64_t, 4> polled{};  // addresses of the latest sync-relevant reads
     std::uint32_t polled_next = 0;
     std::uint64_t polls = 0;  // in this time slice: sync-relevant reads of an address read just before
@@ -140,13 +191,46 @@ struct Barrier {
 
 struct BarrierClock {  // of an mbarrier: by warp, what its arrivals ordered
     std::vector<std::uint32_t> arriving, completed;
-    Stamps published, published_in_block;  // by those that arrived
+    std::vector<std::uint32_t> arriving_fenced, completed_fenced;  // as Warp::fenced
+    Stamps published, published_in_cluster;                        // by those that arrived
+};
+
+// An mbarrier object. `bits` is what its eight bytes must hold: anything else has overwritten them.
+struct Mbarrier {
+    std::uint32_t pending = 0, expected = 0;  // arrivals that the phase still waits for, that a phase takes
+    std::int32_t bytes = 0;                   // expected and not yet complete
+    std::uint64_t phase = 0;                  // completed ones
+    std::uint64_t bits = 0;
+    struct Event {
+        std::uint32_t id = ~0u, thread = 0;
+        std::uint64_t block = 0;
+    };
+    Event made, arrived, expecting;  // the latest of each
+};
+
+// Blocks that run together and reach each other's shared memory; a launch without clusters has clusters of
+// one block.
+struct Cluster {
+    std::uint64_t number = 0;    // in the grid
+    std::vector<Block*> blocks;  // by rank; null: has ended
+    std::uint32_t start_stamp = 0;
+    // barrier.cluster
+    std::uint64_t phases = 0;  // completed
+    BarrierClock barrier;
+    // Entries in clocks beyond those of the warps: what the async proxy does for each mbarrier (rank and
+    // offset), and for each warp's bulk groups.
+    std::uint32_t agents = 0;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> mbarrier_agents;
 };
 
 struct Block {
     Launch* launch = nullptr;
-    std::uint64_t linear = 0;
+    std::uint64_t linear = 0;   // in the grid
+    std::uint64_t ordinal = 0;  // cluster by cluster, in a cluster by rank
     Dim3 index;
+    std::shared_ptr<Cluster> cluster;
+    std::uint32_t rank = 0;         // in the cluster
+    std::uint64_t shared_base = 0;  // of its shared memory in the cluster's window
     std::vector<std::unique_ptr<Warp>> warps;
     std::array<Barrier, 16> barriers;
     std::uint32_t live_threads = 0;
@@ -158,9 +242,11 @@ struct Block {
     // happens-before
     std::uint32_t now = 0;                           // stamp of accesses being made
     std::uint64_t version = 0;                       // grows with `seen`
-    std::unordered_map<std::uint64_t, Stamps> seen;  // other block -> what of it is ordered before this one
+    std::unordered_map<std::uint64_t, Stamps> seen;  // other cluster -> what of it is ordered before this one
     std::unordered_map<std::uint32_t, Stamps> shared_sync;  // shared address -> what was released there
     std::unordered_map<std::uint32_t, BarrierClock> mbarriers;
+    std::map<std::uint32_t, Mbarrier> mbarrier_objects;  // by offset
+    std::vector<AsyncLoad> arriving;                     // copies on their way here, oldest first
     // Bytes of shared and local memory that hold an undefined value (where their bits say "not written"):
     // what it came from, by the address of the bit.
     std::unordered_map<std::uint64_t, std::uint32_t> stored_undefined;
@@ -181,15 +267,16 @@ struct AccessCounters {
     std::uint64_t wavefronts = 0, conflicts = 0;                    // shared
     std::uint64_t shared_requests = 0, local_requests = 0, local_sectors = 0, shared_bytes = 0;
     std::uint64_t divergent = 0, flops = 0, constants = 0;
-    std::uint64_t operations = 0;  // of global atomics
+    std::uint64_t operations = 0;                    // of global atomics
+    std::uint64_t bulk_bytes = 0, bulk_sectors = 0;  // of global memory, by bulk copies
 };
 
 struct AtomicAddress {
     std::uint64_t operations = 0, blocks = 0, last_block = ~std::uint64_t{0};
 };
 
-struct SyncLocation {  // what sync-relevant writes released, by block: to other blocks, to the block itself
-    std::unordered_map<std::uint64_t, Stamps> blocks, within;
+struct SyncLocation {  // what sync-relevant writes released, by cluster: to others, to the cluster itself
+    std::unordered_map<std::uint64_t, Stamps> others, within;
     std::uint64_t last_block = ~std::uint64_t{0}, last_version = 0, changes = 0;
     std::uint32_t last_warp = 0;
     bool last_block_scope = false;
@@ -242,13 +329,17 @@ struct Launch {
     bool stopped = false;  // a fatal fault
     bool check_races = false, check_initialised = false, count = false;
 
-    std::vector<Buffer*> variables;                            // by index in ptx::Module::variables
-    std::vector<std::vector<std::uint32_t>> narrow_constants;  // per function, 32 lanes each
-    std::vector<std::vector<std::uint64_t>> wide_constants;
+    std::vector<Buffer*> variables;  // by index in ptx::Module::variables
+    // By rank in the cluster (shared addresses differ), then by function; 32 lanes each.
+    std::vector<std::vector<std::vector<std::uint32_t>>> narrow_constants;
+    std::vector<std::vector<std::vector<std::uint64_t>>> wide_constants;
     std::vector<std::byte> arguments;
     Buffer* parameters = nullptr;
     Buffer* workspace = nullptr;
     Dim3 grid, block;
+    Dim3 cluster;                          // in blocks
+    std::uint32_t blocks_per_cluster = 1;  // its count
+    bool explicit_cluster = false;
     std::uint32_t threads_per_block = 0, warps_per_block = 0;
     std::uint32_t shared_bytes = 0;
     std::uint32_t local_stride = 0, local_limit = 0;
@@ -262,6 +353,7 @@ struct Launch {
     std::uint64_t max_warp_instructions = 0, max_global_loads = 0;
     std::uint64_t barrier_arrivals = 0;
     std::uint64_t async_requests = 0, async_bytes = 0;
+    std::uint64_t bulk_requests = 0, bulk_load_bytes = 0, bulk_store_bytes = 0;
     std::unordered_map<std::uint64_t, AtomicAddress> atomic_addresses;  // global ones
 
     Clock clock;
@@ -269,7 +361,9 @@ struct Launch {
     std::map<std::uint32_t, Peek> peeks;  // by Program::places of the read
     std::uint64_t shadow_pages = 0;       // that may still be made
     std::vector<std::uint64_t> stamp_block{
-        ~std::uint64_t{0}};  // the block that a stamp belongs to; 0 is nobody's
+        ~std::uint64_t{0}};  // the block (its ordinal) that a stamp belongs to; 0 is nobody's
+    std::unordered_map<std::uint32_t, std::uint32_t> agent_of_stamp;  // entry in clocks, of async accesses
+    std::uint32_t asked_stamp = 0, asked_agent = 0;                   // the latest of these asked for
     std::unordered_map<std::uint64_t, SyncLocation> sync_locations;
     std::map<std::pair<std::string, std::uint64_t>, std::size_t> fault_index;  // (rule, places) -> faults[]
     std::vector<Watch> watched;
@@ -278,6 +372,9 @@ struct Launch {
     std::unordered_map<std::uint64_t, std::uint32_t> stored_undefined;  // as Block's, for scratch buffers
     std::uint64_t heap_bytes = 0;
 };
+
+// A block of rank r of its cluster has its shared memory at r << kRankShift of the shared window.
+constexpr int kRankShift = 24;
 
 // Where a code address points: function pointers are kFunctionTag + number.
 constexpr std::uint64_t kFunctionTag = 0x00f0000000000000ull;

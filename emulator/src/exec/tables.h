@@ -18,6 +18,10 @@ HandlerTable async_handlers();
 HandlerTable collective_handlers();
 HandlerTable mbarrier_handlers();
 HandlerTable video_handlers();
+HandlerTable bulk_handlers();
+
+// One element of an atomic operation: the codes of exec/atomic.cc.
+std::uint64_t combine(int operation, int kind, bool ftz, std::uint64_t old, std::uint64_t value);
 
 // Lets every outstanding cp.async of these lanes land.
 void land_copies(Warp& w, Mask lanes);

@@ -48,8 +48,9 @@ void note_stored_global(Warp& w, const Instr& in, Mask exec, Buffer& buffer, con
 // Local memory of a lane is copied from one frame to another: its written bits with it.
 void copy_written(Warp& w, std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
 // An atomic whose operand is undefined leaves an undefined value behind.
+// `home`: the block in whose shared memory the addresses are; null: global memory.
 void note_updated(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, std::uint32_t bytes,
-                  bool shared);
+                  Block* home);
 // A shuffle, each lane of exec reading lane from[lane]; `absent` ones read a lane that does not take part.
 void note_shuffled(Warp& w, const Instr& in, Mask exec, const std::uint8_t* from, Mask absent);
 // A read-modify-write or other use that cannot be deferred.
@@ -57,9 +58,9 @@ void report_undefined(Warp& w, const Instr& in, int lane, const Buffer* buffer, 
                       std::uint32_t bytes, bool shared);
 void report_undefined_use(Warp& w, const Instr& in, int lane, std::uint32_t origin, const char* use);
 
-// ---- sync-relevant accesses ----
-void sync_read(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, bool shared);
-void sync_write(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, bool shared);
+// ---- sync-relevant accesses ---- (`home` as above)
+void sync_read(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, Block* home);
+void sync_write(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, Block* home);
 void note_watched(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, std::uint32_t bytes);
 
 void report_bad_shared(Warp& w, const Instr& in, int lane, std::uint64_t address, std::uint32_t bytes,

@@ -75,6 +75,11 @@ void count_global(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addr
 // The place that a tainted register's undefined value came from is kept, so that the report can name it.
 void taint_register(Warp& w, const Instr& in, const Slot& destination, Mask lanes);
 
+// The block of the warp's cluster that an address of the shared window (without the generic window's base)
+// belongs to; `address` becomes the offset in its shared memory. Null after reporting a fault: no such block,
+// one that has ended, or one that may not have begun (launch/cluster.cc).
+Block* home_of(Warp& w, const Instr& in, int lane, std::uint64_t& address);
+
 // Is this generic address shared memory? Then its offset.
 inline bool is_shared_window(std::uint64_t address) {
     return (address >> kSlotShift) == (kSharedWindow >> kSlotShift);

@@ -9,6 +9,8 @@
 #include "emulator/src/exec/control.h"
 #include "emulator/src/exec/report.h"
 #include "emulator/src/exec/warp.h"
+#include "emulator/src/launch/cluster.h"
+#include "emulator/src/launch/mbarrier.h"
 #include "emulator/src/races/races.h"
 
 namespace emulator::exec {
@@ -166,7 +168,7 @@ static void arrive(Warp& w) {
 }
 
 void do_barrier(Warp& w, Fragment& f, const Instr& in, Mask exec) {
-    (void)in;
+    if (in.has(flag::in_cluster)) return do_cluster_barrier(w, f, in, exec);
     if (exec != f.mask) split(w, f, f.mask & ~exec, f.frame, f.pc + 1);
     f.state = Fragment::State::at_barrier;
     f.arrived = false;
@@ -249,6 +251,16 @@ void report_stuck(Block& block, const char*) {
                    : "waits at a barrier for more threads than arrive: its count must be that of the threads "
                      "that reach it",
                true, different ? &other : nullptr);
+        return;
+    }
+    if (!spinning && report_stuck_cluster(block)) return;
+    if (spinning && spinning->last_sync && spinning->awaited_home) {
+        bool known = false;
+        const std::string missing = what_is_missing(*spinning->awaited_home, spinning->awaited, other, known);
+        report(*spinning, "deadlock", *spinning->last_sync, static_cast<int>(spinning->last_sync_lane),
+               fmt::format("waits for a phase of the mbarrier in {}: {}",
+                           describe(*block.launch, nullptr, true, spinning->awaited, 8), missing),
+               true, known ? &other : nullptr);
         return;
     }
     if (spinning && spinning->last_sync) {

@@ -8,12 +8,23 @@
 #include "emulator/src/exec/report.h"
 #include "emulator/src/exec/undefined.h"
 #include "emulator/src/exec/warp.h"
+#include "emulator/src/launch/cluster.h"
 #include "emulator/src/launch/local_access.h"
 #include "emulator/src/races/races.h"
 
 namespace emulator::exec {
 
 constexpr std::uint32_t kMaxDepth = 512;
+
+// Constants differ between the blocks of a cluster: addresses in shared memory.
+static void set_constants(Warp& w, Frame& f) {
+    Launch& launch = *w.launch;
+    const std::size_t number = static_cast<std::size_t>(f.function - launch.program->functions.data());
+    f.base[static_cast<std::size_t>(Base::narrow_constant)] =
+        reinterpret_cast<std::byte*>(launch.narrow_constants[w.block->rank][number].data());
+    f.base[static_cast<std::size_t>(Base::wide_constant)] =
+        reinterpret_cast<std::byte*>(launch.wide_constants[w.block->rank][number].data());
+}
 
 Frame* push_frame(Warp& w, const FunctionCode& function, Frame* parent, const Instr* call,
                   std::uint32_t return_pc, Mask lanes) {
@@ -42,14 +53,10 @@ Frame* push_frame(Warp& w, const FunctionCode& function, Frame* parent, const In
     f->registers = std::make_unique<std::byte[]>(bytes + 64);  // zeroed
     std::byte* at = f->registers.get();
     at += (64 - reinterpret_cast<std::uintptr_t>(at) % 64) % 64;
-    const std::size_t number = static_cast<std::size_t>(&function - launch.program->functions.data());
     f->base[static_cast<std::size_t>(Base::wide)] = at;
     f->base[static_cast<std::size_t>(Base::narrow)] = at + wide_bytes;
     f->base[static_cast<std::size_t>(Base::predicate)] = at + wide_bytes + narrow_bytes;
-    f->base[static_cast<std::size_t>(Base::narrow_constant)] =
-        reinterpret_cast<std::byte*>(launch.narrow_constants[number].data());
-    f->base[static_cast<std::size_t>(Base::wide_constant)] =
-        reinterpret_cast<std::byte*>(launch.wide_constants[number].data());
+    set_constants(w, *f);
     if (function.true_predicate >= 0)
         reinterpret_cast<Mask*>(f->base[static_cast<std::size_t>(Base::predicate)])[function.true_predicate] =
             kAllLanes;
@@ -65,6 +72,7 @@ Frame* push_frame(Warp& w, const FunctionCode& function, Frame* parent, const In
 Frame* reuse_frame(Warp& w, Mask lanes) {
     Frame* f = w.frames.front().get();
     w.frames.resize(1);
+    set_constants(w, *f);
     const FunctionCode& function = *f->function;
     const std::size_t bytes = std::size_t{function.wide} * 256 + std::size_t{function.narrow} * 128 +
                               std::size_t{function.predicates} * 4;
@@ -225,6 +233,7 @@ void do_exit(Warp& w, Fragment& f, Mask exec) {
     block.live_threads -= static_cast<std::uint32_t>(std::popcount(exec));
     block.writes += 1;
     check_barriers(block);
+    check_cluster(*block.cluster);
 }
 
 void do_trap(Warp& w, const Instr& in, Mask exec) {

@@ -38,6 +38,18 @@ Dim3 block_of(const Launch& launch, std::uint64_t b) {
             static_cast<std::uint32_t>(b / (std::uint64_t{g.x} * g.y))};
 }
 
+std::uint64_t linear_of(const Launch& launch, std::uint64_t ordinal) {
+    if (launch.blocks_per_cluster == 1 || ordinal == ~std::uint64_t{0}) return ordinal;
+    const Dim3 &g = launch.grid, &c = launch.cluster;
+    const std::uint64_t cluster = ordinal / launch.blocks_per_cluster;
+    const std::uint64_t rank = ordinal % launch.blocks_per_cluster;
+    const std::uint64_t columns = g.x / c.x, rows = g.y / c.y;
+    const std::uint64_t x = cluster % columns * c.x + rank % c.x;
+    const std::uint64_t y = cluster / columns % rows * c.y + rank / c.x % c.y;
+    const std::uint64_t z = cluster / (columns * rows) * c.z + rank / (std::uint64_t{c.x} * c.y);
+    return (z * g.y + y) * g.x + x;
+}
+
 // Two parties are one fault whichever of them came second.
 static std::pair<std::string, std::uint64_t> key_of(const Launch& launch, const char* rule, std::uint32_t id,
                                                     std::uint32_t other) {

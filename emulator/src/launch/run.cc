@@ -137,13 +137,30 @@ std::optional<LaunchError> refuse(const KernelInfo* kernel, const ptx::Function*
         return no("argument-size",
                   fmt::format("{} bytes of arguments, but `{}` takes {}", launch.arguments.size(),
                               kernel->name, kernel->parameter_bytes));
-    if (launch.cluster) {
-        const Dim3& c = *launch.cluster;
+    if (text->explicit_cluster && !text->required_cluster && !launch.cluster)
+        return no("illegal-cluster",
+                  fmt::format("`{}` is to be launched with a cluster, and none is given", kernel->name));
+    if (launch.cluster || text->required_cluster) {
+        const Dim3 c = launch.cluster ? *launch.cluster : *text->required_cluster;
+        if (text->required_cluster && !(*text->required_cluster == c))
+            return no("illegal-cluster",
+                      fmt::format("`{}` was compiled for clusters of {} x {} x {} blocks, not {} x {} x {}",
+                                  kernel->name, text->required_cluster->x, text->required_cluster->y,
+                                  text->required_cluster->z, c.x, c.y, c.z));
         if (c.count() == 0 || c.count() > limits.max_cluster_blocks)
-            return no("illegal-cluster", fmt::format("a cluster of {} blocks, of at most {}", c.count(),
-                                                     limits.max_cluster_blocks));
+            return no("illegal-cluster",
+                      limits.max_cluster_blocks <= 1 && c.count() > 0
+                          ? fmt::format("a cluster of {} blocks: the device has no clusters", c.count())
+                          : fmt::format("a cluster of {} blocks, of at most {}", c.count(),
+                                        limits.max_cluster_blocks));
+        if (text->max_cluster_rank && c.count() > text->max_cluster_rank)
+            return no("illegal-cluster",
+                      fmt::format("a cluster of {} blocks, but `{}` was compiled for at most {}", c.count(),
+                                  kernel->name, text->max_cluster_rank));
         if (g.x % c.x || g.y % c.y || g.z % c.z)
-            return no("illegal-cluster", "the grid is not a multiple of the cluster");
+            return no("illegal-cluster",
+                      fmt::format("the grid {} x {} x {} is not a multiple of the cluster {} x {} x {}", g.x,
+                                  g.y, g.z, c.x, c.y, c.z));
     }
     if (kernel->uses_grid_sync && !launch.cooperative)
         return no("cooperative-required",
@@ -162,11 +179,12 @@ std::optional<LaunchError> refuse(const KernelInfo* kernel, const ptx::Function*
     return std::nullopt;
 }
 
-// Constants of every function, broadcast to 32 lanes, with addresses filled in.
-void fill_constants(exec::Launch& launch) {
+// Constants of every function, broadcast to 32 lanes, with addresses filled in, for blocks of this rank.
+void fill_constants(exec::Launch& launch, std::uint32_t rank) {
     const exec::Program& program = *launch.program;
-    launch.narrow_constants.resize(program.functions.size());
-    launch.wide_constants.resize(program.functions.size());
+    auto& narrow_of = launch.narrow_constants.emplace_back(program.functions.size());
+    auto& wide_of = launch.wide_constants.emplace_back(program.functions.size());
+    const std::uint64_t shared_base = std::uint64_t{rank} << exec::kRankShift;
     for (std::size_t f = 0; f < program.functions.size(); ++f) {
         const exec::FunctionCode& code = program.functions[f];
         std::vector<std::uint32_t> narrow = code.narrow_constants;
@@ -176,7 +194,7 @@ void fill_constants(exec::Launch& launch) {
             switch (r.kind) {
                 case exec::Relocation::Kind::variable: {
                     const ptx::Variable& v = *launch.module->variables[r.index];
-                    value += v.space == ptx::Space::shared ? v.offset
+                    value += v.space == ptx::Space::shared ? shared_base + v.offset
                              : launch.variables[r.index]   ? launch.variables[r.index]->address
                                                            : 0;
                     break;
@@ -188,7 +206,7 @@ void fill_constants(exec::Launch& launch) {
                     value += launch.parameters->address + r.index;
                     break;
                 case exec::Relocation::Kind::dynamic_shared:
-                    value += launch.kernel_text->dynamic_shared_offset;
+                    value += shared_base + launch.kernel_text->dynamic_shared_offset;
                     break;
             }
             if (r.wide)
@@ -196,14 +214,14 @@ void fill_constants(exec::Launch& launch) {
             else
                 narrow[r.constant] = static_cast<std::uint32_t>(value);
         }
-        launch.narrow_constants[f].resize(narrow.size() * exec::kLanes);
+        narrow_of[f].resize(narrow.size() * exec::kLanes);
         for (std::size_t i = 0; i < narrow.size(); ++i)
-            std::fill_n(launch.narrow_constants[f].begin() + static_cast<std::ptrdiff_t>(i * exec::kLanes),
-                        exec::kLanes, narrow[i]);
-        launch.wide_constants[f].resize(wide.size() * exec::kLanes);
+            std::fill_n(narrow_of[f].begin() + static_cast<std::ptrdiff_t>(i * exec::kLanes), exec::kLanes,
+                        narrow[i]);
+        wide_of[f].resize(wide.size() * exec::kLanes);
         for (std::size_t i = 0; i < wide.size(); ++i)
-            std::fill_n(launch.wide_constants[f].begin() + static_cast<std::ptrdiff_t>(i * exec::kLanes),
-                        exec::kLanes, wide[i]);
+            std::fill_n(wide_of[f].begin() + static_cast<std::ptrdiff_t>(i * exec::kLanes), exec::kLanes,
+                        wide[i]);
     }
 }
 
@@ -259,6 +277,10 @@ Outcome run(const Module& module, Memory& memory, const Launch& request, const O
     launch.variables = module_variables(module, *launch.memory, false);
     launch.grid = request.grid;
     launch.block = request.block;
+    launch.explicit_cluster = request.cluster || text->required_cluster;
+    if (launch.explicit_cluster)
+        launch.cluster = request.cluster ? *request.cluster : *text->required_cluster;
+    launch.blocks_per_cluster = static_cast<std::uint32_t>(launch.cluster.count());
     launch.threads_per_block = static_cast<std::uint32_t>(request.block.count());
     launch.warps_per_block = (launch.threads_per_block + 31) / 32;
     launch.shared_bytes =
@@ -281,7 +303,7 @@ Outcome run(const Module& module, Memory& memory, const Launch& request, const O
     if (request.cooperative)
         launch.workspace = &launch.memory->add("the grid's barrier", 64, BufferKind::inout,
                                                Buffer::Role::workspace, true, std::byte{0});
-    fill_constants(launch);
+    for (std::uint32_t rank = 0; rank < launch.blocks_per_cluster; ++rank) fill_constants(launch, rank);
     prepare_buffers(launch);
     launch.executed.resize(impl.program.text.size());
     launch.accesses.resize(impl.program.text.size());

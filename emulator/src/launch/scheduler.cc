@@ -9,6 +9,8 @@
 
 #include "emulator/src/exec/control.h"
 #include "emulator/src/exec/report.h"
+#include "emulator/src/launch/async_copy.h"
+#include "emulator/src/launch/cluster.h"
 #include "emulator/src/races/races.h"
 
 namespace emulator::exec {
@@ -27,10 +29,14 @@ Scheduler::Scheduler(Launch& launch)
       handlers_(chosen_handlers()),
       deadline_(std::chrono::steady_clock::now() + launch.options->max_time),
       random_(launch.options->schedule_seed) {
-    const std::uint64_t blocks = launch.grid.count();
+    const std::uint64_t blocks = clusters();
     if (!launch.options->blocks.empty()) {
         for (const std::uint64_t b : launch.options->blocks)
-            if (b < blocks) order_.push_back(b);
+            if (b < launch.grid.count()) order_.push_back(cluster_of(launch, b));
+        if (launch.blocks_per_cluster > 1) {  // whole clusters
+            std::sort(order_.begin(), order_.end());
+            order_.erase(std::unique(order_.begin(), order_.end()), order_.end());
+        }
     } else if (launch.options->schedule_seed != 0 && blocks > kListedBlocks) {
         // Too many to list: a stride without a common factor visits each once.
         first_ = random() % blocks;
@@ -52,12 +58,15 @@ std::uint64_t Scheduler::random() {
     return x ^ (x >> 31);
 }
 
-void Scheduler::prepare(Block& block, std::uint64_t linear) {
+void Scheduler::prepare(Block& block, std::uint64_t ordinal) {
     Launch& launch = launch_;
     const bool fresh = block.launch == nullptr;
     block.launch = &launch;
-    block.linear = linear;
-    block.index = block_of(launch, linear);
+    block.ordinal = ordinal;
+    block.linear = linear_of(launch, ordinal);
+    block.index = block_of(launch, block.linear);
+    block.rank = static_cast<std::uint32_t>(ordinal % launch.blocks_per_cluster);
+    block.shared_base = std::uint64_t{block.rank} << kRankShift;
     const std::uint32_t shared = launch.shared_bytes;
     const std::size_t padded = (std::size_t{shared} + 63) / 64 * 64 + 64;
     const std::size_t bits = padded / 8 + 64;
@@ -79,6 +88,8 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
     block.seen.clear();
     block.shared_sync.clear();
     block.mbarriers.clear();
+    block.mbarrier_objects.clear();
+    block.arriving.clear();
     block.stored_undefined.clear();
     block.idle = 0;
     block.started_for_waiting = block.waiting = block.waited_for_start = false;
@@ -110,6 +121,9 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
     }
     for (const auto& w : block.warps) {
         w->live = w->present;
+        w->slot = block.rank * launch.warps_per_block + w->index;
+        w->cluster_arrived = w->cluster_passed = 0;
+        w->cluster_arrival = nullptr;
         w->tainted = false;
         w->stuck = false;
         w->stuck_limit = 0;
@@ -123,12 +137,18 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
         w->sync_count = w->sync_floor = 0;
         w->lane_order.reset();
         w->published.reset();
-        w->published_in_block.reset();
+        w->published_in_cluster.reset();
         w->pending.clear();
         w->version = 0;
         w->acquired_location = w->acquired_changes = 0;
         w->open_group = {};
         w->groups.clear();
+        w->open_stores.clear();
+        w->bulk_groups.clear();
+        w->agents.fill(0);
+        w->register_changes = 0;
+        w->register_change = nullptr;
+        w->awaited_home = nullptr;
         w->fragments.clear();
         w->frame = nullptr;
         Fragment f;
@@ -139,38 +159,52 @@ void Scheduler::prepare(Block& block, std::uint64_t linear) {
         w->fragments.push_back(f);
         launch.warps_launched += 1;
     }
-    races::start_block(block);
     launch.blocks_launched += 1;
 }
 
-std::uint64_t Scheduler::block_at(std::uint64_t turn) const {
+std::uint64_t Scheduler::cluster_at(std::uint64_t turn) const {
     if (!order_.empty()) return order_[turn];
     if (stride_ == 1) return turn;
     const __uint128_t at = static_cast<__uint128_t>(turn) * stride_ + first_;
-    return static_cast<std::uint64_t>(at % launch_.grid.count());
+    return static_cast<std::uint64_t>(at % clusters());
 }
 
-Block& Scheduler::start(bool for_waiting) {
-    std::unique_ptr<Block> block;
-    if (!spare_.empty()) {
-        block = std::move(spare_.back());
-        spare_.pop_back();
-    } else {
-        block = std::make_unique<Block>();
-    }
-    prepare(*block, block_at(next_));
+void Scheduler::start(bool for_waiting) {
+    const std::uint64_t number = cluster_at(next_);
+    const std::uint32_t n = launch_.blocks_per_cluster;
     next_ += 1;
-    block->started_for_waiting = for_waiting;
-    resident_.push_back(std::move(block));
-    return *resident_.back();
+    auto cluster = std::make_shared<Cluster>();
+    cluster->number = number;
+    const std::size_t first = resident_.size();
+    for (std::uint32_t rank = 0; rank < n; ++rank) {
+        std::unique_ptr<Block> block;
+        if (!spare_.empty()) {
+            block = std::move(spare_.back());
+            spare_.pop_back();
+        } else {
+            block = std::make_unique<Block>();
+        }
+        block->cluster = cluster;
+        prepare(*block, number * n + rank);
+        block->started_for_waiting = for_waiting;
+        cluster->blocks.push_back(block.get());
+        resident_.push_back(std::move(block));
+    }
+    races::start_cluster(*cluster);
+    if (launch_.options->schedule_seed != 0)
+        for (std::size_t i = n; i > 1; --i)
+            std::swap(resident_[first + i - 1], resident_[first + random() % i]);
 }
 
 void Scheduler::retire(std::size_t index) {
+    if (!launch_.stopped) end_block(*resident_[index]);
     for (const auto& w : resident_[index]->warps) {
         launch_.max_warp_instructions = std::max(launch_.max_warp_instructions, w->instructions);
         launch_.max_global_loads = std::max(launch_.max_global_loads, w->global_loads);
     }
-    const Block* gone = resident_[index].get();
+    Block* gone = resident_[index].get();
+    gone->cluster->blocks[gone->rank] = nullptr;
+    check_cluster(*gone->cluster);
     std::erase_if(launch_.watched, [&](const Watch& watch) { return watch.block == gone; });
     spare_.push_back(std::move(resident_[index]));
     resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(index));
@@ -199,6 +233,13 @@ bool Scheduler::limits_reached(Block& block) {
     return false;
 }
 
+static bool waits_at_cluster(const Block& block) {
+    for (const auto& w : block.warps)
+        for (const Fragment& f : w->fragments)
+            if (f.mask && f.state == Fragment::State::at_cluster) return true;
+    return false;
+}
+
 // One slice of every warp that can run.
 Scheduler::Progress Scheduler::run_round(Block& block) {
     Launch& launch = launch_;
@@ -219,9 +260,9 @@ Scheduler::Progress Scheduler::run_round(Block& block) {
             stuck = true;
             continue;
         }
-        const std::uint64_t slice = seeded                        ? 64 + random() % 1024
-                                    : launch.request->cooperative ? 512
-                                                                  : kSlice;
+        const std::uint64_t slice = seeded ? 64 + random() % 1024
+                                    : launch.request->cooperative || launch.blocks_per_cluster > 1 ? 512
+                                                                                                   : kSlice;
         const std::uint64_t start = w.instructions;
         w.polls = w.waits = 0;
         handlers_.run_warp(w, slice);
@@ -245,7 +286,7 @@ Scheduler::Progress Scheduler::run_round(Block& block) {
     }
     block.idle += executed + kWaitCost * waits;
     if (executed == 0) {
-        if (stuck) return Progress::waiting;
+        if (stuck || waits_at_cluster(block)) return Progress::waiting;  // others may let it go on
         report_stuck(block, "deadlock");
         return Progress::ended;
     }
@@ -262,6 +303,17 @@ Scheduler::Progress Scheduler::run_round(Block& block) {
     return Progress::running;
 }
 
+// Nothing that a further cluster does to global memory can let the block's cluster go on.
+bool Scheduler::helpless(const Block& block) const {
+    for (const Block* b : block.cluster->blocks) {
+        if (!b) continue;
+        for (const auto& w : b->warps)
+            if (w->live && w->stuck && (!w->last_sync || w->last_sync_address != ~std::uint64_t{0}))
+                return false;
+    }
+    return true;
+}
+
 // Remembers what the block's warps poll.
 void Scheduler::wait(Block& block) {
     block.waiting = true;
@@ -275,8 +327,9 @@ void Scheduler::wait(Block& block) {
 void Scheduler::run() {
     Launch& launch = launch_;
     const std::uint64_t total =
-        order_.empty() ? (launch.options->blocks.empty() ? launch.grid.count() : 0) : order_.size();
+        order_.empty() ? (launch.options->blocks.empty() ? clusters() : 0) : order_.size();
     const bool cooperative = launch.request->cooperative;
+    const bool in_turn = cooperative || launch.blocks_per_cluster > 1;
     std::uint64_t generation = 0;  // grows when some block changed memory
     while (!launch.stopped) {
         if (cooperative)
@@ -298,13 +351,12 @@ void Scheduler::run() {
                 continue;
             }
             ran = true;
-            launch.switches += 1;
             const std::uint64_t before = block.writes;
             if (limits_reached(block)) break;
             Progress progress = run_round(block);
-            while (!cooperative && progress == Progress::running && !launch.stopped)
-                progress = run_round(block);
+            while (!in_turn && progress == Progress::running && !launch.stopped) progress = run_round(block);
             if (block.writes != before) {
+                launch.switches += 1;
                 block.generation = ++generation;
                 if (block.waited_for_start && !cooperative && !launch.stopped) {
                     // It went on only because of a block that was started meanwhile.
@@ -328,11 +380,17 @@ void Scheduler::run() {
         }
         if (launch.stopped) break;
         if (!ran) {
-            if (next_ < total) {
+            // Of those that wait for others in the first place.
+            auto stuck = std::find_if(resident_.begin(), resident_.end(),
+                                      [&](const auto& b) { return waits_at_cluster(*b) && helpless(*b); });
+            if (stuck == resident_.end())
+                stuck = std::find_if(resident_.begin(), resident_.end(),
+                                     [&](const auto& b) { return helpless(*b); });
+            if (stuck == resident_.end() && next_ < total) {
                 for (const auto& b : resident_) b->waited_for_start = true;
                 start(true);
             } else {
-                report_stuck(*resident_.front(), "deadlock");
+                report_stuck(stuck == resident_.end() ? *resident_.front() : **stuck, "deadlock");
                 launch.stopped = true;
             }
         }

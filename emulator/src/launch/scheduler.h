@@ -1,5 +1,6 @@
 // Runs the blocks of a launch: normally one after the other, each until it ends; all at once when the launch
-// is cooperative; a further one beside it when a block turns out to wait for one that has not started.
+// is cooperative; the blocks of a cluster together; a further block (cluster) beside it when one turns out to
+// wait for one that has not started.
 #pragma once
 
 #include <chrono>
@@ -21,7 +22,8 @@ class Scheduler {
 
     Launch& launch_;
     const HandlerSet& handlers_;
-    // The blocks in the order of their start: listed, or first_ + turn * stride_, or (stride_ 1) as they are.
+    // The clusters (blocks, when a cluster is one) in the order of their start: listed, or first_ + turn *
+    // stride_, or (stride_ 1) as they are.
     std::vector<std::uint64_t> order_;
     std::uint64_t first_ = 0, stride_ = 1;
     std::size_t next_ = 0;
@@ -31,9 +33,11 @@ class Scheduler {
     std::uint64_t random_;
 
     std::uint64_t random();
-    std::uint64_t block_at(std::uint64_t turn) const;
-    Block& start(bool for_waiting);
-    void prepare(Block& block, std::uint64_t linear);
+    std::uint64_t clusters() const { return launch_.grid.count() / launch_.blocks_per_cluster; }
+    std::uint64_t cluster_at(std::uint64_t turn) const;
+    void start(bool for_waiting);
+    void prepare(Block& block, std::uint64_t ordinal);
+    bool helpless(const Block& block) const;
     void retire(std::size_t index);
     Progress run_round(Block& block);
     void wait(Block& block);

@@ -321,18 +321,18 @@ void note_stored_global(Warp& w, const Instr& in, Mask exec, Buffer& buffer, con
     }
 }
 void note_updated(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, std::uint32_t bytes,
-                  bool shared) {
+                  Block* home) {
     for (int k = 1; k < in.sources; ++k)
         for_lanes(taint_of(w, in.source(k)) & exec, [&](int lane) {
             if (w.launch->stopped) return;
             const std::uint64_t used =
                 in.size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * in.size) - 1;
             if (!(undefined_bits(w, in.source(k), lane) & used)) return;
-            Buffer* buffer = shared ? nullptr : w.launch->memory->at(addresses[lane]);
+            Buffer* buffer = home ? nullptr : w.launch->memory->at(addresses[lane]);
             const std::uint32_t origin = origin_of(w, in, in.source(k));
-            if (shared || (buffer->track_initialised && buffer->kind == BufferKind::scratch)) {
-                std::uint64_t* bits = shared ? w.block->shared_written : buffer->bits();
-                const std::uint64_t at = addresses[lane] - (shared ? 0 : buffer->address);
+            if (home || (buffer->track_initialised && buffer->kind == BufferKind::scratch)) {
+                std::uint64_t* bits = home ? home->shared_written : buffer->bits();
+                const std::uint64_t at = addresses[lane] - (home ? 0 : buffer->address);
                 clear_bits(bits, at, bytes);
                 for (std::uint32_t b = 0; b < bytes; ++b)
                     stored_undefined(w, bits)[bit_address(bits, at + b)] = origin;
@@ -353,7 +353,7 @@ void report_undefined(Warp& w, const Instr& in, int lane, const Buffer* buffer, 
 
 // ---- sync-relevant accesses ----
 
-void sync_read(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, bool shared) {
+void sync_read(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, Block* home) {
     const int lane = std::countr_zero(exec);
     w.fragment->sync_accesses += 1;
     const std::uint64_t writes = w.block->writes + w.launch->switches;
@@ -365,9 +365,10 @@ void sync_read(Warp& w, const Instr& in, Mask exec, const std::uint64_t* address
     w.polls_in_vain = again && w.last_sync == &in && w.polled_writes == writes;
     w.polled_writes = writes;
     w.last_sync = &in;
-    w.last_sync_address = shared ? ~std::uint64_t{0} : addresses[lane];
+    w.last_sync_address = home ? ~std::uint64_t{0} : addresses[lane];
     w.last_sync_lane = static_cast<std::uint32_t>(lane);
-    if (w.stuck_limit && !shared) {
+    w.awaited_home = nullptr;
+    if (w.stuck_limit && !home) {
         w.sync_watch.clear();
         for (Mask m = exec; m; m &= m - 1) w.sync_watch.push_back(addresses[std::countr_zero(m)]);
     }
@@ -375,18 +376,18 @@ void sync_read(Warp& w, const Instr& in, Mask exec, const std::uint64_t* address
     std::uint64_t last = ~std::uint64_t{0};
     for (Mask m = exec; m; m &= m - 1) {
         const std::uint64_t at = addresses[std::countr_zero(m)];
-        if (at != last) races::acquire(w, shared, at, in.has(flag::block_scope));
+        if (at != last) races::acquire(w, home, at, in.has(flag::block_scope));
         last = at;
     }
     if (in.has(flag::acquire)) races::acquire_noted(w, in.has(flag::block_scope));
 }
-void sync_write(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, bool shared) {
+void sync_write(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, Block* home) {
     if (!w.launch->check_races) return;
     if (in.has(flag::release)) races::publish_all(w, in.has(flag::block_scope));
     std::uint64_t last = ~std::uint64_t{0};
     for (Mask m = exec; m; m &= m - 1) {
         const std::uint64_t at = addresses[std::countr_zero(m)];
-        if (at != last) races::release(w, shared, at, in.has(flag::block_scope));
+        if (at != last) races::release(w, home, at, in.has(flag::block_scope));
         last = at;
     }
 }

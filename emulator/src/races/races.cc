@@ -12,6 +12,10 @@
 //    atomicAdd(...); __syncthreads();` has no other, and strong reads need none. Warps take part as a whole,
 //    and on the reading side blocks do, which may hide a race and never invents one;
 //  - the end of a launch.
+//  - completion: what the async proxy does (bulk copies, TMA) has an entry in clocks of its own for each
+//    mbarrier and for each warp's bulk groups. It is ordered after what precedes its issue, and before what
+//    follows a wait that saw it complete, and nothing else orders it. The proxy sees what ordinary writes
+//    left in shared memory only past a fence.proxy.async: Warp::fenced follows that along the same orders.
 // No fault: racing stores of one value; and the plain read that a compare-and-swap loop begins with. That is
 // known by the line: some thread's next access there was a compare-and-swap of what it had read.
 // Each 4-byte granule remembers two writers (by bytes) and two readers (a warp's lanes together). Older
@@ -46,7 +50,8 @@ namespace {
 
 constexpr std::uint32_t kSyncMask = 0xffffffu;  // ReadRecord::sync, WriteRecord::sync
 
-enum Strength : std::uint8_t { plain, strong, atomic_access };  // plain: .nc, too
+// plain: .nc, too; async_access: by the async proxy, at some time between its issue and its completion
+enum Strength : std::uint8_t { plain, strong, atomic_access, async_access };
 
 struct Access {
     Warp& warp;
@@ -60,14 +65,31 @@ struct Access {
     const std::byte* data;
     std::uint32_t stride;
     std::uint32_t bytes;
+    bool reduces = false;  // async_access: element by element, as atomics do
+    bool proxy = false;    // through the async proxy
 };
 
-std::uint64_t block_of_stamp(const Access& a, std::uint32_t stamp) {
-    return a.warp.launch->stamp_block[stamp];
+std::uint64_t block_of_stamp(const Access& a, std::uint32_t stamp) {  // in the grid
+    return exec::linear_of(*a.warp.launch, a.warp.launch->stamp_block[stamp]);
 }
-// Shared memory is one block's alone; what an earlier block left there lies below every floor.
+// Shared memory is one cluster's alone; what an earlier block left there lies below every floor.
 bool same_block(const Access& a, std::uint32_t stamp) {
-    return a.shared || block_of_stamp(a, stamp) == a.warp.block->linear;
+    const Launch& launch = *a.warp.launch;
+    return (a.shared && launch.blocks_per_cluster == 1) || launch.stamp_block[stamp] == a.warp.block->ordinal;
+}
+bool same_cluster(const Access& a, std::uint32_t stamp) {
+    const Launch& launch = *a.warp.launch;
+    if (a.shared || launch.stamp_block[stamp] == a.warp.block->ordinal) return true;
+    return launch.blocks_per_cluster > 1 &&
+           launch.stamp_block[stamp] / launch.blocks_per_cluster == a.warp.block->cluster->number;
+}
+// The entry in clocks of a warp of the block that a stamp belongs to.
+std::uint32_t slot_of(const Access& a, std::uint32_t stamp, std::uint32_t warp) {
+    const Launch& launch = *a.warp.launch;
+    if (launch.blocks_per_cluster == 1) return warp;
+    return static_cast<std::uint32_t>(launch.stamp_block[stamp] % launch.blocks_per_cluster) *
+               launch.warps_per_block +
+           warp;
 }
 
 bool lane_ordered(const Warp& w, std::uint32_t sync, int lane, int other) {
@@ -76,21 +98,33 @@ bool lane_ordered(const Warp& w, std::uint32_t sync, int lane, int other) {
             (*w.lane_order)[static_cast<std::size_t>(lane)][static_cast<std::size_t>(other)] > sync);
 }
 
-bool covers(const std::unordered_map<std::uint64_t, exec::Stamps>& known, std::uint64_t block,
-            std::uint32_t stamp, std::uint32_t warp) {
-    const auto it = known.find(block);
-    return it != known.end() && it->second && stamp <= (*it->second)[warp];
+bool covers(const std::unordered_map<std::uint64_t, exec::Stamps>& known, std::uint64_t cluster,
+            std::uint32_t stamp, std::uint32_t slot) {
+    const auto it = known.find(cluster);
+    return it != known.end() && it->second && slot < it->second->size() && stamp <= (*it->second)[slot];
+}
+
+std::uint32_t agent_of(Launch& launch, std::uint32_t stamp) {
+    if (launch.asked_stamp != stamp) {
+        launch.asked_agent = launch.agent_of_stamp.at(stamp);
+        launch.asked_stamp = stamp;
+    }
+    return launch.asked_agent;
 }
 
 // Which of the `others` (lanes of `warp`) made their access, at that stamp, without order to this lane's?
+// `async`: the record is of the async proxy, whose accesses have no order but by their completion.
 Mask unordered(const Access& a, std::uint32_t stamp, std::uint32_t warp, std::uint32_t sync, int lane,
-               Mask others) {
+               Mask others, bool async) {
     const Warp& w = a.warp;
-    if (same_block(a, stamp) && (stamp <= w.floor || stamp <= w.clock[warp])) return 0;
-    const std::uint64_t block = block_of_stamp(a, stamp);
-    if (block != w.block->linear && covers(w.block->seen, block, stamp, warp)) return 0;
-    if (a.strength != plain && covers(w.pending, block, stamp, warp)) return 0;
-    if (!same_block(a, stamp) || warp != w.index) return others;
+    const bool own = same_cluster(a, stamp);
+    if (a.shared && stamp <= w.block->cluster->start_stamp) return 0;  // an earlier block's
+    const std::uint32_t slot = async ? agent_of(*w.launch, stamp) : slot_of(a, stamp, warp);
+    if (own && ((!async && stamp <= w.floor) || (slot < w.clock.size() && stamp <= w.clock[slot]))) return 0;
+    const std::uint64_t cluster = w.launch->stamp_block[stamp] / w.launch->blocks_per_cluster;
+    if (!own && covers(w.block->seen, cluster, stamp, slot)) return 0;
+    if (a.strength != plain && covers(w.pending, cluster, stamp, slot)) return 0;
+    if (async || !same_block(a, stamp) || warp != w.index) return others;
     Mask left = 0;
     exec::for_lanes(others, [&](int other) {
         if (!lane_ordered(w, sync, lane, other)) left |= Mask{1} << other;
@@ -98,21 +132,29 @@ Mask unordered(const Access& a, std::uint32_t stamp, std::uint32_t warp, std::ui
     return left;
 }
 
-// May two accesses of these strengths happen at once? Between blocks not when either is strong within its
-// block only. Volatile accesses of one warp count as plain ones: warp-synchronous code without __syncwarp is
-// what they are used for.
+bool reduces(const WriteRecord& r) { return !r.unknown_data; }  // of async_access
+bool reduces(const ReadRecord&) { return false; }
+
+// May two accesses of these strengths happen at once? Between clusters not when either is strong within its
+// block or cluster only. Volatile accesses of one warp count as plain ones: warp-synchronous code without
+// __syncwarp is what they are used for.
 template <class Record>
 bool compatible(const Access& a, const Record& r) {
     const std::uint32_t stamp = r.stamp, warp = r.warp, other = r.strength;
     if (a.strength == plain || other == plain) return false;
-    if ((a.block_scope || r.block_scope) && !same_block(a, stamp)) return false;
+    if (a.strength == async_access || other == async_access)
+        return (a.strength == async_access ? a.reduces : a.strength == atomic_access) &&
+               (other == async_access ? reduces(r) : other == atomic_access);
+    if ((a.block_scope || r.block_scope) && !same_cluster(a, stamp)) return false;
     if (a.strength == atomic_access || other == atomic_access) return true;
     return warp != a.warp.index || !same_block(a, stamp);
 }
 
 // Surely ordered, found without looking anything up.
-bool settled(const Access& a, std::uint32_t stamp) {
-    return stamp <= a.warp.floor && (a.shared || same_block(a, stamp));
+template <class Record>
+bool settled(const Access& a, const Record& r) {
+    if (r.strength == async_access) return a.shared && r.stamp <= a.warp.block->cluster->start_stamp;
+    return r.stamp <= a.warp.floor && same_cluster(a, r.stamp);
 }
 
 std::uint64_t stored_value(const Access& a, int lane, std::uint32_t offset, std::uint32_t n) {
@@ -134,23 +176,31 @@ std::uint64_t stored_value(const Access& a, int lane, std::uint32_t offset, std:
 
 constexpr const char* kWriteNote = "the write it races with";
 constexpr const char* kReadNote = "the read it races with";
+constexpr const char* kAsyncNote = "the asynchronous copy";
 
 void report_race(const Access& a, int lane, std::uint64_t address, const Buffer* buffer,
                  std::uint32_t other_id, std::uint32_t other_stamp, std::uint32_t other_warp, int other_lane,
-                 bool other_writes, bool other_atomic) {
+                 bool other_writes, Strength other_strength) {
+    const bool other_atomic = other_strength == atomic_access;
+    const bool other_async = other_strength == async_access;
     Launch& launch = *a.warp.launch;
     exec::OtherParty other;
     other.id = other_id;
     other.block = block_of_stamp(a, other_stamp);
     other.thread = other_warp * kLanes + static_cast<std::uint32_t>(other_lane);
-    other.note = other_writes ? kWriteNote : kReadNote;
+    other.note = other_async ? kAsyncNote : other_writes ? kWriteNote : kReadNote;
     const char* rule = a.shared ? "shared-race" : "global-race";
     if (exec::repeated(launch, rule, a.instr.id, other_id)) return;
     const bool writes = a.kind != Kind::read;
     std::string message = a.kind == Kind::atomic ? "updates " : writes ? "writes " : "reads ";
     message += exec::describe(launch, a.shared ? nullptr : buffer, a.shared, address, a.bytes);
-    message += other_writes ? ", which another thread writes" : ", which another thread reads";
-    message += a.shared ? ", without a barrier between" : ", without synchronisation between";
+    if (other_async) {
+        message += other_writes ? ", which an asynchronous copy writes that this thread has not waited for"
+                                : ", which an asynchronous copy still reads (no wait for it came before)";
+    } else {
+        message += other_writes ? ", which another thread writes" : ", which another thread reads";
+        message += a.shared ? ", without a barrier between" : ", without synchronisation between";
+    }
     // The plain read of a pair whose other side is atomic is reported when the launch ends, unless a
     // compare-and-swap has validated reads of its line by then.
     const bool reads_plainly = a.kind == Kind::read && other_atomic;
@@ -173,17 +223,18 @@ void report_race(const Access& a, int lane, std::uint64_t address, const Buffer*
     exec::report(a.warp, rule, a.instr, lane, std::move(message), false, &other);
 }
 
-// One recorded write against the lanes of an access.
-void check_write(const Access& a, const WriteRecord& r, Mask mask, std::uint32_t bytes, std::uint64_t address,
+// One recorded write against the lanes of an access. True: a race was found.
+bool check_write(const Access& a, const WriteRecord& r, Mask mask, std::uint32_t bytes, std::uint64_t address,
                  std::uint32_t offset, const std::byte* memory, const Buffer* buffer) {
     const Warp& w = a.warp;
     Mask others = mask;
-    if (r.warp == w.index && same_block(a, r.stamp)) others &= ~(Mask{1} << r.lane);
-    if (!others || compatible(a, r)) return;
+    const bool async = r.strength == async_access;
+    if (!async && r.warp == w.index && same_block(a, r.stamp)) others &= ~(Mask{1} << r.lane);
+    if (!others || compatible(a, r)) return false;
     for (Mask m = others; m; m &= m - 1) {
         const int lane = std::countr_zero(m);
-        if (!unordered(a, r.stamp, r.warp, r.sync, lane, Mask{1} << r.lane)) continue;
-        if (a.kind == Kind::write && r.strength != atomic_access && !r.unknown_data &&
+        if (!unordered(a, r.stamp, r.warp, r.sync, lane, Mask{1} << r.lane, async)) continue;
+        if (a.kind == Kind::write && r.strength != atomic_access && !async && !r.unknown_data &&
             a.data != kUnknownData) {
             // every thread stores the same value, be it by one instruction or by several: harmless
             const std::uint32_t begin = static_cast<std::uint32_t>(std::countr_zero(bytes));
@@ -199,22 +250,47 @@ void check_write(const Access& a, const WriteRecord& r, Mask mask, std::uint32_t
             if (mine == theirs) continue;
         }
         report_race(a, lane, address, buffer, r.id, r.stamp, r.warp, static_cast<int>(r.lane), true,
-                    r.strength == atomic_access);
-        return;
+                    static_cast<Strength>(r.strength));
+        return true;
     }
+    return false;
+}
+// A generic write that comes before an access of the async proxy, in order: the proxy need not see it unless
+// a fence.proxy.async lies on the way.
+void check_fenced(const Access& a, const WriteRecord& r, int lane, std::uint64_t address) {
+    const Warp& w = a.warp;
+    if (r.strength == async_access || r.stamp <= w.block->cluster->start_stamp) return;
+    const std::uint32_t slot = slot_of(a, r.stamp, r.warp);
+    if (slot < w.fenced.size() && r.stamp <= w.fenced[slot]) return;
+    Launch& launch = *w.launch;
+    if (exec::repeated(launch, "missing-proxy-fence", a.instr.id, r.id)) return;
+    exec::OtherParty other;
+    other.id = r.id;
+    other.block = block_of_stamp(a, r.stamp);
+    other.thread = r.warp * kLanes + r.lane;
+    other.note = "the write";
+    exec::report(a.warp, "missing-proxy-fence", a.instr, lane,
+                 (a.kind == Kind::read ? "reads " : "writes ") +
+                     exec::describe(launch, nullptr, true, address, a.bytes) +
+                     " through the async proxy after an ordinary write, and no fence.proxy.async between "
+                     "makes sure that the proxy sees it: the writing threads need the fence before the "
+                     "barrier that orders them",
+                 false, &other);
 }
 // One recorded read against the lanes of a write.
 void check_read(const Access& a, const ReadRecord& r, Mask mask, std::uint64_t address,
                 const Buffer* buffer) {
     const Warp& w = a.warp;
     if (compatible(a, r)) return;
-    const bool same_warp = r.warp == w.index && same_block(a, r.stamp);
+    const bool async = r.strength == async_access;
+    const bool same_warp = !async && r.warp == w.index && same_block(a, r.stamp);
     for (Mask m = mask; m; m &= m - 1) {
         const int lane = std::countr_zero(m);
-        const Mask others =
-            unordered(a, r.stamp, r.warp, r.sync, lane, same_warp ? r.lanes & ~(Mask{1} << lane) : r.lanes);
+        const Mask others = unordered(a, r.stamp, r.warp, r.sync, lane,
+                                      same_warp ? r.lanes & ~(Mask{1} << lane) : r.lanes, async);
         if (!others) continue;
-        report_race(a, lane, address, buffer, r.id, r.stamp, r.warp, std::countr_zero(others), false, false);
+        report_race(a, lane, address, buffer, r.id, r.stamp, r.warp, std::countr_zero(others), false,
+                    async ? async_access : plain);
         return;
     }
 }
@@ -277,9 +353,11 @@ inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, s
     const Warp& w = a.warp;
     if (buffer && (a.kind != Kind::read || a.instr.has(exec::flag::non_coherent)))
         check_non_coherent(a, cell, mask, bytes, address, *buffer);
+    const bool async = a.strength == async_access;
     for (const WriteRecord& r : cell.writes)
-        if ((r.bytes & bytes) && !settled(a, r.stamp))
-            check_write(a, r, mask, bytes, address, offset, memory, buffer);
+        if ((r.bytes & bytes) && (a.proxy || !settled(a, r)) &&
+            !check_write(a, r, mask, bytes, address, offset, memory, buffer) && a.proxy && a.shared)
+            check_fenced(a, r, std::countr_zero(mask), address);
     if (a.kind == Kind::read) {
         for (ReadRecord& r : cell.reads)
             if (r.stamp == a.stamp && r.warp == w.index && r.bytes == bytes && r.sync == w.sync_count &&
@@ -289,7 +367,7 @@ inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, s
                 return;
             }
         ReadRecord& first = cell.reads[0];
-        const bool replace = !first.bytes || settled(a, first.stamp) ||
+        const bool replace = !first.bytes || settled(a, first) ||
                              (first.warp == w.index && first.bytes == bytes && first.lanes == mask &&
                               same_block(a, first.stamp));
         if (!replace) cell.reads[1] = first;
@@ -305,7 +383,7 @@ inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, s
     }
     if (a.validates) validate(a, cell, mask, bytes);
     for (const ReadRecord& r : cell.reads)
-        if ((r.bytes & bytes) && !settled(a, r.stamp)) check_read(a, r, mask, address, buffer);
+        if ((r.bytes & bytes) && !settled(a, r)) check_read(a, r, mask, address, buffer);
     for (WriteRecord& r : cell.writes) r.bytes = r.bytes & ~bytes & 15u;
     if (cell.writes[0].bytes) cell.writes[1] = cell.writes[0];
     WriteRecord& fresh = cell.writes[0];
@@ -318,7 +396,7 @@ inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, s
     fresh.bytes = bytes & 15u;
     fresh.strength = a.strength;
     fresh.block_scope = a.block_scope;
-    fresh.unknown_data = a.data == kUnknownData;
+    fresh.unknown_data = async ? !a.reduces : a.data == kUnknownData;
     if (a.kind == Kind::write)
         for (ReadRecord& r : cell.reads) r.bytes = r.bytes & ~bytes & 15u;
 }
@@ -367,14 +445,14 @@ void each_granule(const Access& a, Mask exec, const std::uint64_t* addresses, Fi
 
 }  // namespace
 
-void shared_access(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, std::uint32_t bytes,
-                   Kind kind, const std::byte* data, std::uint32_t stride) {
+void shared_access(Warp& w, const Instr& in, Mask exec, Block& home, const std::uint64_t* addresses,
+                   std::uint32_t bytes, Kind kind, const std::byte* data, std::uint32_t stride) {
     const Access a = make_access(w, in, kind, true, bytes, data, stride);
-    Cell* cells = static_cast<Cell*>(w.block->shared_shadow);
+    Cell* cells = static_cast<Cell*>(home.shared_shadow);
     each_granule(
         a, exec, addresses,
         [&](std::uint64_t g, Mask lanes, std::uint32_t mask, std::uint64_t at, std::uint32_t offset) {
-            touch(a, cells[g >> 2], lanes, mask, at, offset, w.block->shared + g, nullptr);
+            touch(a, cells[g >> 2], lanes, mask, at, offset, home.shared + g, nullptr);
         });
 }
 
@@ -388,6 +466,89 @@ void global_access(Warp& w, const Instr& in, Mask exec, Buffer& buffer, const st
             const std::uint64_t index = (g - buffer.address) >> 2;
             if (Cell* cell = shadow.cell(index))
                 touch(a, *cell, lanes, mask, at, offset, buffer.data() + (g - buffer.address), &buffer);
+        });
+}
+
+static std::uint32_t new_stamp(Block& block) {
+    std::vector<std::uint64_t>& blocks = block.launch->stamp_block;
+    blocks.push_back(block.ordinal);
+    return static_cast<std::uint32_t>(blocks.size() - 1);
+}
+
+// ---- the async proxy ----
+
+std::uint32_t async_stamp(Block& block, std::uint32_t agent) {
+    Launch& launch = *block.launch;
+    const std::uint32_t stamp = new_stamp(block);
+    launch.agent_of_stamp[stamp] = agent;
+    return stamp;
+}
+static std::uint32_t new_agent(exec::Cluster& cluster, const Launch& launch) {
+    return launch.blocks_per_cluster * launch.warps_per_block + cluster.agents++;
+}
+std::uint32_t mbarrier_agent(Block& home, std::uint32_t address) {
+    exec::Cluster& cluster = *home.cluster;
+    const auto key = std::make_pair(home.rank, address);
+    const auto it = cluster.mbarrier_agents.find(key);
+    if (it != cluster.mbarrier_agents.end()) return it->second;
+    return cluster.mbarrier_agents[key] = new_agent(cluster, *home.launch);
+}
+std::uint32_t warp_agent(Warp& w, Agent which) {
+    std::uint32_t& agent = w.agents[static_cast<std::size_t>(which)];
+    if (agent == 0) agent = new_agent(*w.block->cluster, *w.launch);
+    return agent;
+}
+void complete_async(exec::Warp& w, std::uint32_t stamp) {
+    const std::uint32_t agent = agent_of(*w.launch, stamp);
+    if (w.clock.size() <= agent) w.clock.resize(agent + 1, 0);
+    w.clock[agent] = std::max(w.clock[agent], stamp);
+}
+bool is_complete(const exec::Warp& w, std::uint32_t stamp) {
+    const std::uint32_t agent = agent_of(*w.launch, stamp);
+    return agent < w.clock.size() && w.clock[agent] >= stamp;
+}
+void mbarrier_landed(Block& home, std::uint32_t address, std::uint32_t stamp) {
+    std::vector<std::uint32_t>& arriving = home.mbarriers[address].arriving;
+    const std::uint32_t agent = agent_of(*home.launch, stamp);
+    if (arriving.size() <= agent) arriving.resize(agent + 1, 0);
+    arriving[agent] = std::max(arriving[agent], stamp);
+}
+
+static Access async_access_of(Warp& w, const Instr& in, Kind kind, bool shared, std::uint32_t bytes,
+                              std::uint32_t stamp, bool reduction) {
+    Access a = make_access(w, in, kind, shared, bytes, kUnknownData, 0);
+    a.proxy = true;
+    a.reduces = reduction;
+    a.block_scope = false;
+    a.strength = stamp ? async_access : plain;
+    if (stamp) a.stamp = stamp;
+    return a;
+}
+void async_shared(Warp& w, const Instr& in, int lane, Block& home, std::uint32_t at, std::uint32_t bytes,
+                  Kind kind, std::uint32_t stamp, bool reduction, bool through_proxy) {
+    Access a = async_access_of(w, in, kind, true, bytes, stamp, reduction);
+    a.proxy = through_proxy;
+    std::uint64_t addresses[kLanes] = {};
+    addresses[lane] = at;
+    Cell* cells = static_cast<Cell*>(home.shared_shadow);
+    each_granule(
+        a, Mask{1} << lane, addresses,
+        [&](std::uint64_t g, Mask lanes, std::uint32_t mask, std::uint64_t begin, std::uint32_t offset) {
+            touch(a, cells[g >> 2], lanes, mask, begin, offset, home.shared + g, nullptr);
+        });
+}
+void async_global(Warp& w, const Instr& in, int lane, Buffer& buffer, std::uint64_t at, std::uint32_t bytes,
+                  Kind kind, std::uint32_t stamp, bool reduction) {
+    if (!buffer.shadow) return;
+    const Access a = async_access_of(w, in, kind, false, bytes, stamp, reduction);
+    std::uint64_t addresses[kLanes] = {};
+    addresses[lane] = at;
+    each_granule(
+        a, Mask{1} << lane, addresses,
+        [&](std::uint64_t g, Mask lanes, std::uint32_t mask, std::uint64_t begin, std::uint32_t offset) {
+            const std::uint64_t index = (g - buffer.address) >> 2;
+            if (Cell* cell = buffer.shadow->cell(index))
+                touch(a, *cell, lanes, mask, begin, offset, buffer.data() + (g - buffer.address), &buffer);
         });
 }
 
@@ -406,29 +567,39 @@ void end_launch(Launch& launch) {
 
 // ---- synchronisation ----
 
-static std::uint32_t new_stamp(Block& block) {
-    std::vector<std::uint64_t>& blocks = block.launch->stamp_block;
-    blocks.push_back(block.linear);
-    return static_cast<std::uint32_t>(blocks.size() - 1);
-}
-
-void start_block(Block& block) {
-    Launch& launch = *block.launch;
+void start_cluster(exec::Cluster& cluster) {
+    Launch& launch = *cluster.blocks.front()->launch;
     const std::uint32_t before = static_cast<std::uint32_t>(launch.stamp_block.size()) - 1;
-    block.now = new_stamp(block);
-    for (const auto& w : block.warps) {
-        w->clock.assign(block.warps.size(), before);
-        w->floor = before;
+    cluster.start_stamp = before;
+    for (Block* block : cluster.blocks) {
+        block->now = new_stamp(*block);
+        for (const auto& w : block->warps) {
+            w->clock.assign(block->warps.size() * cluster.blocks.size(), before);
+            w->fenced.clear();
+            w->floor = before;
+        }
     }
 }
+bool known_to_have_started(const Warp& w, const Block& other) {
+    const std::size_t first = std::size_t{other.rank} * w.launch->warps_per_block;
+    for (std::size_t v = first; v < first + w.launch->warps_per_block; ++v)
+        if (w.clock[v] > w.block->cluster->start_stamp) return true;
+    return false;
+}
 
-// Elementwise maximum, sharing a snapshot where one has it all.
+// Elementwise maximum; an entry that is not there is zero: nothing.
+static void raise(std::vector<std::uint32_t>& into, const std::vector<std::uint32_t>& from) {
+    if (into.size() < from.size()) into.resize(from.size(), 0);
+    for (std::size_t v = 0; v < from.size(); ++v) into[v] = std::max(into[v], from[v]);
+}
+// The same, sharing a snapshot where one has it all.
 static void join(exec::Stamps& into, const exec::Stamps& from) {
     if (!from || into == from) return;
-    bool more = !into, less = false;
+    bool more = !into, less = into && into->size() > from->size();
     for (std::size_t v = 0; into && v < from->size(); ++v) {
-        more |= (*from)[v] > (*into)[v];
-        less |= (*from)[v] < (*into)[v];
+        const std::uint32_t known = v < into->size() ? (*into)[v] : 0;
+        more |= (*from)[v] > known;
+        less |= (*from)[v] < known;
     }
     if (!more) return;
     if (!less) {
@@ -436,17 +607,16 @@ static void join(exec::Stamps& into, const exec::Stamps& from) {
         return;
     }
     std::vector<std::uint32_t> both = *into;
-    for (std::size_t v = 0; v < both.size(); ++v) both[v] = std::max(both[v], (*from)[v]);
+    raise(both, *from);
     into = std::make_shared<const std::vector<std::uint32_t>>(std::move(both));
 }
 
-// The warp's view of its own block grows.
+// The warp's view of its own cluster grows.
 static void order_after(Warp& w, const std::vector<std::uint32_t>& stamps) {
+    raise(w.clock, stamps);
     std::uint32_t low = ~0u;
-    for (std::size_t v = 0; v < w.clock.size(); ++v) {
-        w.clock[v] = std::max(w.clock[v], stamps[v]);
+    for (std::size_t v = 0; v < w.launch->warps_per_block * w.launch->blocks_per_cluster; ++v)
         low = std::min(low, w.clock[v]);
-    }
     w.floor = std::max(w.floor, low);
 }
 
@@ -454,8 +624,9 @@ static void take_pending(Warp& w, bool block_scope) {
     if (w.pending.empty()) return;
     Block& block = *w.block;
     for (const auto& [other, stamps] : w.pending) {
-        if (other == block.linear) {
+        if (other == block.cluster->number) {
             order_after(w, *stamps);
+            raise(w.fenced, *stamps);  // fences of this path are not followed: taken as proxy fences, too
             continue;
         }
         if (block_scope) continue;
@@ -465,7 +636,7 @@ static void take_pending(Warp& w, bool block_scope) {
         block.version += seen != before;
     }
     if (block_scope)
-        std::erase_if(w.pending, [&](const auto& noted) { return noted.first == block.linear; });
+        std::erase_if(w.pending, [&](const auto& noted) { return noted.first == block.cluster->number; });
     else
         w.pending.clear();
 }
@@ -473,10 +644,10 @@ static void take_pending(Warp& w, bool block_scope) {
 void acquire_noted(Warp& w, bool block_scope) { take_pending(w, block_scope); }
 
 static void publish(Warp& w, const exec::Stamps& stamps, bool block_scope) {
-    const exec::Stamps before = w.published, before_in_block = w.published_in_block;
+    const exec::Stamps before = w.published, before_in_cluster = w.published_in_cluster;
     if (!block_scope) join(w.published, stamps);
-    join(w.published_in_block, stamps);
-    w.version += w.published != before || w.published_in_block != before_in_block;
+    join(w.published_in_cluster, stamps);
+    w.version += w.published != before || w.published_in_cluster != before_in_cluster;
 }
 
 void warp_sync(Warp& w, Mask lanes) {
@@ -501,72 +672,116 @@ void warp_sync(Warp& w, Mask lanes) {
 
 void barrier(Block& block, const std::vector<std::uint32_t>& arrivals,
              const std::vector<std::uint32_t>& waiters) {
-    const std::size_t n = block.warps.size();
-    std::vector<std::uint32_t> joined(n, 0);
-    exec::Stamps published, published_in_block;
+    std::vector<std::uint32_t> joined(block.warps.front()->clock.size(), 0), fenced;
+    exec::Stamps published, published_in_cluster;
     for (const std::uint32_t a : arrivals) {
         Warp& w = *block.warps[a];
         take_pending(w, false);
-        for (std::size_t v = 0; v < n; ++v) joined[v] = std::max(joined[v], w.clock[v]);
+        raise(joined, w.clock);
+        raise(fenced, w.fenced);
         join(published, w.published);
-        join(published_in_block, w.published_in_block);
+        join(published_in_cluster, w.published_in_cluster);
     }
-    for (const std::uint32_t a : arrivals) joined[a] = block.now;
+    for (const std::uint32_t a : arrivals) joined[block.warps[a]->slot] = block.now;
     for (const std::uint32_t b : waiters) {
         Warp& w = *block.warps[b];
         // All lanes of a waiting warp arrived, so its own accesses are ordered too.
         order_after(w, joined);
+        raise(w.fenced, fenced);
         publish(w, published, false);
-        publish(w, published_in_block, true);
+        publish(w, published_in_cluster, true);
         warp_sync(w, exec::kAllLanes);
     }
     block.now = new_stamp(block);
 }
 
-void mbarrier_arrive(Warp& w, std::uint32_t address) {
+// An arrival: what the warp has done and knows goes to those who wait; `relaxed`: what it has published.
+static void arrive_at(Warp& w, exec::BarrierClock& clock, bool relaxed) {
     Block& block = *w.block;
-    exec::BarrierClock& clock = block.mbarriers[address];
     take_pending(w, false);
-    clock.arriving.resize(block.warps.size());
-    for (std::size_t v = 0; v < clock.arriving.size(); ++v)
-        clock.arriving[v] = std::max(clock.arriving[v], w.clock[v]);
-    clock.arriving[w.index] = std::max(clock.arriving[w.index], block.now);
     join(clock.published, w.published);
-    join(clock.published_in_block, w.published_in_block);
+    join(clock.published_in_cluster, w.published_in_cluster);
+    if (relaxed) {
+        if (!w.published_in_cluster) return;
+        raise(clock.arriving, *w.published_in_cluster);
+        raise(clock.arriving_fenced, *w.published_in_cluster);
+        return;
+    }
+    raise(clock.arriving, w.clock);
+    raise(clock.arriving_fenced, w.fenced);
+    clock.arriving[w.slot] = std::max(clock.arriving[w.slot], block.now);
     block.now = new_stamp(block);
 }
-void mbarrier_complete(Block& block, std::uint32_t address) {
-    const auto it = block.mbarriers.find(address);
-    if (it == block.mbarriers.end()) return;
-    exec::BarrierClock& clock = it->second;
-    clock.completed.resize(clock.arriving.size());
-    for (std::size_t v = 0; v < clock.completed.size(); ++v)
-        clock.completed[v] = std::max(clock.completed[v], clock.arriving[v]);
+static void complete_phase(exec::BarrierClock& clock) {
+    raise(clock.completed, clock.arriving);
+    raise(clock.completed_fenced, clock.arriving_fenced);
 }
-void mbarrier_acquire(Warp& w, std::uint32_t address) {
-    const auto it = w.block->mbarriers.find(address);
-    if (it == w.block->mbarriers.end() || it->second.completed.empty()) return;
-    order_after(w, it->second.completed);
-    publish(w, it->second.published, false);
-    publish(w, it->second.published_in_block, true);
+static void acquire_phase(Warp& w, const exec::BarrierClock& clock) {
+    if (!clock.completed.empty()) order_after(w, clock.completed);
+    raise(w.fenced, clock.completed_fenced);
+    publish(w, clock.published, false);
+    publish(w, clock.published_in_cluster, true);
+}
+// What the block knows of other clusters, another block of its own learns by synchronising with it.
+static void share_seen(const Block& from, Block& to) {
+    if (&from == &to) return;
+    for (const auto& [other, stamps] : from.seen) {
+        exec::Stamps& seen = to.seen[other];
+        const exec::Stamps before = seen;
+        join(seen, stamps);
+        to.version += seen != before;
+    }
+}
+
+void mbarrier_arrive(Warp& w, Block& home, std::uint32_t address, bool relaxed) {
+    arrive_at(w, home.mbarriers[address], relaxed);
+    share_seen(*w.block, home);
+}
+void mbarrier_complete(Block& home, std::uint32_t address) {
+    if (const auto it = home.mbarriers.find(address); it != home.mbarriers.end()) complete_phase(it->second);
+}
+void mbarrier_acquire(Warp& w, Block& home, std::uint32_t address) {
+    const auto it = home.mbarriers.find(address);
+    if (it == home.mbarriers.end() || it->second.completed.empty()) return;
+    acquire_phase(w, it->second);
+}
+
+void cluster_arrive(Warp& w, bool relaxed) { arrive_at(w, w.block->cluster->barrier, relaxed); }
+void cluster_complete(exec::Cluster& cluster) {
+    complete_phase(cluster.barrier);
+    for (Block* from : cluster.blocks)
+        for (Block* to : cluster.blocks)
+            if (from && to) share_seen(*from, *to);
+}
+void cluster_acquire(Warp& w) {
+    acquire_phase(w, w.block->cluster->barrier);
+    warp_sync(w, exec::kAllLanes);
+}
+
+void proxy_fence(Warp& w) {
+    Block& block = *w.block;
+    raise(w.fenced, w.clock);
+    w.fenced[w.slot] = block.now;
+    block.now = new_stamp(block);
 }
 
 void publish_all(Warp& w, bool block_scope) {
     Block& block = *w.block;
     std::vector<std::uint32_t> stamps = w.clock;
-    stamps[w.index] = block.now;
+    stamps[w.slot] = block.now;
     publish(w, std::make_shared<const std::vector<std::uint32_t>>(std::move(stamps)), block_scope);
     block.now = new_stamp(block);
 }
 
-void release(Warp& w, bool shared, std::uint64_t address, bool block_scope) {
+void release(Warp& w, Block* home, std::uint64_t address, bool block_scope) {
     Block& block = *w.block;
-    if (shared) {
-        if (w.published_in_block)
-            join(block.shared_sync[static_cast<std::uint32_t>(address)], w.published_in_block);
+    if (home) {
+        if (w.published_in_cluster)
+            join(home->shared_sync[static_cast<std::uint32_t>(address)], w.published_in_cluster);
         return;
     }
-    if (!w.published_in_block && (block_scope || block.seen.empty())) return;
+    const std::uint64_t cluster = block.cluster->number;
+    if (!w.published_in_cluster && (block_scope || block.seen.empty())) return;
     exec::SyncLocation& location = w.launch->sync_locations[address];
     const std::uint64_t version = w.version + block.version;
     if (location.last_block == block.linear && location.last_warp == w.index &&
@@ -577,17 +792,17 @@ void release(Warp& w, bool shared, std::uint64_t address, bool block_scope) {
     location.last_version = version;
     location.last_block_scope = block_scope;
     location.changes += 1;
-    if (w.published_in_block) join(location.within[block.linear], w.published_in_block);
+    if (w.published_in_cluster) join(location.within[cluster], w.published_in_cluster);
     if (block_scope) return;
-    if (w.published) join(location.blocks[block.linear], w.published);
-    for (const auto& [other, stamps] : block.seen) join(location.blocks[other], stamps);
+    if (w.published) join(location.others[cluster], w.published);
+    for (const auto& [other, stamps] : block.seen) join(location.others[other], stamps);
 }
 
-void acquire(Warp& w, bool shared, std::uint64_t address, bool block_scope) {
-    Block& block = *w.block;
-    if (shared) {
-        const auto it = block.shared_sync.find(static_cast<std::uint32_t>(address));
-        if (it != block.shared_sync.end()) join(w.pending[block.linear], it->second);
+void acquire(Warp& w, Block* home, std::uint64_t address, bool block_scope) {
+    const std::uint64_t cluster = w.block->cluster->number;
+    if (home) {
+        const auto it = home->shared_sync.find(static_cast<std::uint32_t>(address));
+        if (it != home->shared_sync.end()) join(w.pending[cluster], it->second);
         return;
     }
     if (w.launch->sync_locations.empty()) return;
@@ -600,11 +815,11 @@ void acquire(Warp& w, bool shared, std::uint64_t address, bool block_scope) {
     w.acquired_location = address;
     w.acquired_changes = location.changes;
     w.acquired_block_scope = block_scope;
-    if (const auto own = location.within.find(block.linear); own != location.within.end())
-        join(w.pending[block.linear], own->second);
+    if (const auto own = location.within.find(cluster); own != location.within.end())
+        join(w.pending[cluster], own->second);
     if (block_scope) return;
-    for (const auto& [other, stamps] : location.blocks)
-        if (other != block.linear) join(w.pending[other], stamps);
+    for (const auto& [other, stamps] : location.others)
+        if (other != cluster) join(w.pending[other], stamps);
 }
 
 }  // namespace emulator::races

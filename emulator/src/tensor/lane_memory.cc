@@ -27,6 +27,7 @@ bool resolve(Warp& w, const Instr& in, int lane, ptx::Space space, std::uint64_t
         if (target.space == ptx::Space::shared) target.at -= kSharedWindow;
         if (target.space == ptx::Space::local) target.at -= kLocalWindow;
     }
+    if (target.space == ptx::Space::shared) target.at -= w.block->shared_base;
     const bool aligned = (target.at & (bytes - 1)) == 0;
     if (target.space == ptx::Space::shared) {
         if (target.at > w.block->shared_bytes || bytes > w.block->shared_bytes - target.at) {
@@ -86,7 +87,7 @@ void check_race(Warp& w, const Instr& in, int lane, const Target& target, std::u
     addresses[lane] = target.at;
     const auto* stored = static_cast<const std::byte*>(data);
     if (target.space == ptx::Space::shared) {
-        races::shared_access(w, in, Mask{1} << lane, addresses, bytes, kind, stored, 0);
+        races::shared_access(w, in, Mask{1} << lane, *w.block, addresses, bytes, kind, stored, 0);
     } else if (target.buffer != nullptr && target.buffer->shadow) {
         races::global_access(w, in, Mask{1} << lane, *target.buffer, addresses, bytes, kind, stored, 0);
     }

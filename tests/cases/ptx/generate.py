@@ -3,6 +3,7 @@
 import os
 
 import arithmetic_cases
+import hopper_cases
 import warp_memory_cases
 from case_writer import HERE, written
 
@@ -14,4 +15,5 @@ if __name__ == "__main__":
                     os.remove(os.path.join(HERE, name))
     arithmetic_cases.write_all()
     warp_memory_cases.write_all()
+    hopper_cases.write_all()
     print(len(written), "cases")

@@ -3,14 +3,21 @@
 // a case of the verifiers:
 //   // source: FILE                                 (below tests/cases; lines below are its lines)
 //   // buffer: NAME input|inout|output|scratch f32|i32|f16|i64 COUNT [mod N]
-//   // launch: KERNEL grid=X,Y,Z block=X,Y,Z [shared=BYTES] [cooperative] args=a,b,i:5,f:1.5
+//   // target: compute_90a                           (default compute_80; from sm_90 on, an H100's limits)
+//   // launch: KERNEL grid=X,Y,Z block=X,Y,Z [cluster=X,Y,Z] [shared=BYTES] [cooperative] args=a,b,i:5,f:1.5
+//     (an argument map:NAME:TYPE:DIMS:BOX[:SWIZZLE[:nan]] is a tensor map of a dense buffer, innermost
+//     dimension first: map:x:f32:64x32:16x8:128)
 //   // expect: clean | RULE [line N] [other N]        (more rules may follow, one a line; all must be found)
+//   // either: RULE [line N] [other N]              (at least one of these lines must be found)
 //   // also: RULE                                     (a consequence that some schedules show)
-// A case is run under several schedules; the verdict must not depend on them.
+//   // value: NAME[I] = V                             (of a buffer after the last launch, f32 or i32)
+// A case is run under several schedules, each with asynchronous copies landing late and at once; the verdict
+// must not depend on them.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "emulator/tensor_map.h"
 #include "tests/unit/emulator/machine.h"
 
 namespace emulator::test {
@@ -20,10 +27,16 @@ struct Expected {
     std::string rule;
     int line = 0, other = 0;
 };
+struct Value {
+    std::string buffer;
+    std::size_t index = 0;
+    double value = 0;
+};
 struct Case {
-    std::string source;
+    std::string source, target;
+    std::vector<Value> values;
     std::vector<std::string> buffers, launches, options;
-    std::vector<Expected> expected;
+    std::vector<Expected> expected, either;
     std::vector<std::string> also;
     bool clean = false;
 };
@@ -49,11 +62,24 @@ Case read_case(const std::filesystem::path& path) {
             return line.substr(prefix.size());
         };
         if (const auto text = after("source")) c.source = read_text(kCases / *text);
+        if (const auto text = after("target")) {
+            c.target = *text;
+            c.options.push_back("--gpu-architecture=" + *text);
+        }
+        if (const auto text = after("value")) {
+            Value v;
+            const std::size_t bracket = text->find('[');
+            v.buffer = text->substr(0, bracket);
+            v.index = std::stoul(text->substr(bracket + 1));
+            v.value = std::stod(text->substr(text->find('=') + 1));
+            c.values.push_back(v);
+        }
         if (const auto text = after("buffer")) c.buffers.push_back(*text);
         if (const auto text = after("launch")) c.launches.push_back(*text);
         if (const auto text = after("option")) c.options.push_back(*text);
         if (const auto text = after("also")) c.also.push_back(*text);
-        if (const auto text = after("expect")) {
+        const auto either = after("either");
+        if (const auto text = either ? either : after("expect")) {
             std::istringstream words(*text);
             Expected e;
             words >> e.rule;
@@ -65,7 +91,7 @@ Case read_case(const std::filesystem::path& path) {
             if (e.rule == "clean")
                 c.clean = true;
             else
-                c.expected.push_back(e);
+                (either ? c.either : c.expected).push_back(e);
         }
     }
     return c;
@@ -81,18 +107,63 @@ Dim3 dims(const std::string& text) {
     return d;
 }
 
+// map:NAME:TYPE:DIMS:BOX[:SWIZZLE[:nan]]; nothing when it is not valid.
+std::optional<std::vector<std::byte>> tensor_map(const std::string& text,
+                                                 const std::map<std::string, std::uint64_t>& buffers) {
+    std::vector<std::string> parts;
+    std::istringstream in(text);
+    std::string part;
+    while (std::getline(in, part, ':')) parts.push_back(part);
+    const auto numbers = [](const std::string& list) {
+        std::vector<std::uint64_t> out;
+        std::istringstream stream(list);
+        std::string number;
+        while (std::getline(stream, number, 'x')) out.push_back(std::stoull(number));
+        return out;
+    };
+    if (parts.size() < 5 || !buffers.count(parts[1])) return std::nullopt;
+    TensorMapRequest request;
+    request.type = parts[2] == "f16"   ? TensorMapRequest::Type::f16
+                   : parts[2] == "i32" ? TensorMapRequest::Type::s32
+                                       : TensorMapRequest::Type::f32;
+    request.address = buffers.at(parts[1]);
+    request.dims = numbers(parts[3]);
+    for (const std::uint64_t n : numbers(parts[4])) request.box.push_back(static_cast<std::uint32_t>(n));
+    std::uint64_t stride = element_bytes(request.type);
+    for (std::size_t i = 0; i + 1 < request.dims.size(); ++i)
+        request.strides.push_back(stride *= request.dims[i]);
+    if (parts.size() > 5)
+        request.swizzle = parts[5] == "128"  ? TensorMapRequest::Swizzle::bytes128
+                          : parts[5] == "64" ? TensorMapRequest::Swizzle::bytes64
+                          : parts[5] == "32" ? TensorMapRequest::Swizzle::bytes32
+                                             : TensorMapRequest::Swizzle::none;
+    if (parts.size() > 6 && parts[6] == "nan") request.fill = TensorMapRequest::Fill::nan;
+    const auto map = encode_tensor_map(request);
+    if (const auto* bytes = std::get_if<TensorMap>(&map)) return std::vector(bytes->begin(), bytes->end());
+    return std::nullopt;
+}
+
 class EmulatorCase : public testing::TestWithParam<std::string> {};
 
 TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
     NEED_TOOLKIT();
     const Case c = read_case(kCases / "emulator" / GetParam());
-    ASSERT_TRUE(c.clean || !c.expected.empty()) << "no expectation";
+    ASSERT_TRUE(c.clean || !c.expected.empty() || !c.either.empty()) << "no expectation";
     ASSERT_FALSE(c.launches.empty());
     std::string log;
     const auto ptx = Nvrtc::get().compile(c.source, "kernel.cu", &log, c.options);
     ASSERT_TRUE(ptx) << log;
-    for (const std::uint64_t seed : {0, 1, 7}) {
+    const bool asynchronous = c.target >= "compute_90";
+    for (const std::uint64_t round : {0, 1, 7, 1000, 1007}) {
+        if (round >= 1000 && !asynchronous) continue;
+        const std::uint64_t seed = round % 1000;
         Machine m;
+        if (round >= 1000) m.options.asynchronous = Options::Async::eager;
+        if (asynchronous) {  // an H100
+            m.options.limits.sm_count = 132;
+            m.options.limits.max_shared_optin = 232448;
+            m.options.limits.max_cluster_blocks = 8;
+        }
         ASSERT_TRUE(m.load_ptx(*ptx)) << m.error;
         m.options.schedule_seed = seed;
         m.memory.set_address_seed(seed);
@@ -136,6 +207,7 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
             while (in >> word) {
                 if (word.rfind("grid=", 0) == 0) launch.grid = dims(word.substr(5));
                 if (word.rfind("block=", 0) == 0) launch.block = dims(word.substr(6));
+                if (word.rfind("cluster=", 0) == 0) launch.cluster = dims(word.substr(8));
                 if (word.rfind("shared=", 0) == 0)
                     launch.dynamic_shared = static_cast<std::uint32_t>(std::stoul(word.substr(7)));
                 if (word == "cooperative") launch.cooperative = true;
@@ -147,7 +219,11 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
                             arguments.push_back(Machine::bytes_of(std::stoi(a.substr(2))));
                         else if (a.rfind("f:", 0) == 0)
                             arguments.push_back(Machine::bytes_of(std::stof(a.substr(2))));
-                        else if (a == "null")
+                        else if (a.rfind("map:", 0) == 0) {
+                            const auto map = tensor_map(a, buffers);
+                            ASSERT_TRUE(map) << a;
+                            arguments.push_back(*map);
+                        } else if (a == "null")
                             arguments.push_back(Machine::bytes_of(std::uint64_t{0}));
                         else {
                             ASSERT_TRUE(buffers.count(a)) << a;
@@ -160,32 +236,49 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
             const Outcome o = run(*m.module, m.memory, launch, m.options);
             ASSERT_FALSE(o.refused) << o.refused->message;
             if (c.clean) {
-                EXPECT_TRUE(o.clean()) << "seed " << seed << ": " << describe(o);
+                EXPECT_TRUE(o.clean()) << "seed " << round << ": " << describe(o);
             }
             faults.insert(faults.end(), o.faults.begin(), o.faults.end());
         }
-        for (const Expected& e : c.expected) {
-            bool found = false;
-            Outcome all;
-            all.faults = faults;
-            for (const Fault& f : faults) {
-                bool fits = f.rule == e.rule && (e.line == 0 || f.place.line == e.line);
-                if (e.other != 0) {
-                    // Either party may be named first: which one comes second depends on the schedule.
-                    const int other = f.other ? f.other->place.line : 0;
-                    fits = f.rule == e.rule && ((f.place.line == e.line && other == e.other) ||
-                                                (f.place.line == e.other && other == e.line));
-                }
-                found |= fits;
-            }
-            EXPECT_TRUE(found) << "seed " << seed << ": expected " << e.rule << " at line " << e.line
-                               << ", got:\n"
-                               << describe(all);
+        for (const Value& v : c.values) {
+            const auto raw = m.memory.read(buffers.at(v.buffer) + 4 * v.index, 4);
+            float real = 0;
+            std::int32_t integer = 0;
+            std::memcpy(&real, raw.data(), 4);
+            std::memcpy(&integer, raw.data(), 4);
+            const bool is_integer = std::any_of(c.buffers.begin(), c.buffers.end(), [&](const auto& b) {
+                return b.rfind(v.buffer + " ", 0) == 0 && b.find(" i32 ") != std::string::npos;
+            });
+            EXPECT_EQ(is_integer ? integer : static_cast<double>(real), v.value)
+                << "seed " << seed << " " << v.buffer << "[" << v.index << "]";
+        }
+        const auto fits = [&](const Expected& e, const Fault& f) {
+            if (f.rule != e.rule) return false;
+            if (e.other == 0) return e.line == 0 || f.place.line == e.line;
+            // Either party may be named first: which one comes second depends on the schedule.
+            const int other = f.other ? f.other->place.line : 0;
+            return (f.place.line == e.line && other == e.other) ||
+                   (f.place.line == e.other && other == e.line);
+        };
+        const auto found = [&](const Expected& e) {
+            return std::any_of(faults.begin(), faults.end(), [&](const Fault& f) { return fits(e, f); });
+        };
+        Outcome all;
+        all.faults = faults;
+        for (const Expected& e : c.expected)
+            EXPECT_TRUE(found(e)) << "seed " << round << ": expected " << e.rule << " at line " << e.line
+                                  << ", got:\n"
+                                  << describe(all);
+        if (!c.either.empty()) {
+            EXPECT_TRUE(std::any_of(c.either.begin(), c.either.end(), found))
+                << "seed " << round << ": none of the rules expected, got:\n"
+                << describe(all);
         }
         // and nothing else
         for (const Fault& f : faults) {
             bool known = false;
-            for (const Expected& e : c.expected) known |= f.rule == e.rule;
+            for (const auto* list : {&c.expected, &c.either})
+                for (const Expected& e : *list) known |= f.rule == e.rule;
             for (const std::string& rule : c.also) known |= f.rule == rule;
             Outcome one;
             one.faults = {f};

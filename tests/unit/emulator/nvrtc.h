@@ -26,7 +26,12 @@ class Nvrtc {
         if (create_(&program, source.c_str(), name.c_str(), 0, nullptr, nullptr) != 0) return std::nullopt;
         std::vector<std::string> options = {"--gpu-architecture=compute_80", "--std=c++17", "-lineinfo",
                                             "-default-device"};
-        options.insert(options.end(), extra.begin(), extra.end());
+        for (const std::string& option : extra) {
+            if (option.rfind("--gpu-architecture=", 0) == 0)
+                options[0] = option;
+            else
+                options.push_back(option);
+        }
         for (const std::string& include : includes_) options.push_back("-I" + include);
         std::vector<const char*> pointers;
         for (const std::string& option : options) pointers.push_back(option.c_str());
