@@ -144,6 +144,76 @@ class Binder {
                            [&](const TensorMapPlan& map) { return map.name == name; });
     }
 
+    // ---- tensor maps ----
+
+    bool sizes(const std::vector<Expression>& entries, const std::string& what, int line,
+               std::vector<std::int64_t>& out) {
+        for (const Expression& entry : entries) {
+            const auto value = evaluate(entry, what, line);
+            if (!value) return false;
+            out.push_back(*value);
+        }
+        return true;
+    }
+    // Dimensions and strides default to the tensor's, turned round: innermost first.
+    std::optional<BoundTensorMap> tensor_map(const TensorMapPlan& plan) {
+        const std::string what = fmt::format("the tensor map `{}`", plan.name);
+        const BoundBuffer* buffer = find_buffer(plan.tensor);
+        if (!buffer) return std::nullopt;  // said already
+        BoundTensorMap map;
+        map.tensor = plan.tensor;
+        map.dtype = buffer->dtype;
+        map.swizzle = plan.swizzle;
+        map.oob_nan = plan.oob_nan;
+        const auto size = static_cast<std::int64_t>(bits(map.dtype) / 8);
+        if (bits(map.dtype) % 8 != 0 || size == 0) {
+            report("bad-tensormap", plan.line,
+                   fmt::format("{} is of {}, which packs several elements into a byte", what,
+                               to_string(map.dtype)));
+            return std::nullopt;
+        }
+        if (!sizes(plan.box, "the box of " + what, plan.line, map.box) ||
+            !sizes(plan.dims, "the dims of " + what, plan.line, map.dims) ||
+            !sizes(plan.strides, "the strides of " + what, plan.line, map.strides))
+            return std::nullopt;
+        if (map.dims.empty()) {
+            map.dims.assign(buffer->shape.rbegin(), buffer->shape.rend());
+            if (map.dims.size() != map.box.size()) {
+                report("bad-tensormap", plan.line,
+                       fmt::format("{} has a box of {} dimensions, and `{}` has {}", what, map.box.size(),
+                                   plan.tensor, map.dims.size()),
+                       "write its `dims`, innermost first");
+                return std::nullopt;
+            }
+            const auto strides = tensor_strides(plan.tensor);
+            if (map.strides.empty() && !strides.empty()) {
+                if (strides.back() != 1) {
+                    report("bad-tensormap", plan.line,
+                           fmt::format("{} needs a tensor whose innermost dimension is dense, and that of "
+                                       "`{}` has the stride {}",
+                                       what, plan.tensor, strides.back()));
+                    return std::nullopt;
+                }
+                for (std::size_t i = strides.size() - 1; i-- > 0;) map.strides.push_back(strides[i] * size);
+            }
+        }
+        if (map.strides.empty()) {
+            std::int64_t stride = size;
+            for (std::size_t i = 0; i + 1 < map.dims.size(); ++i) {
+                if (__builtin_mul_overflow(stride, map.dims[i], &stride)) stride = 0;
+                map.strides.push_back(stride);
+            }
+        }
+        return map;
+    }
+    std::vector<std::int64_t> tensor_strides(const std::string& name) const {
+        for (const auto* list : {&task_.inputs, &task_.outputs})
+            for (const TensorSpec& tensor : *list)
+                if (tensor.name == name && !tensor.strides.empty())
+                    if (const auto strides = tensor.strides_at(bound_.symbols)) return *strides;
+        return {};
+    }
+
     // ---- kernels ----
 
     void kernel(const KernelPlan& plan) {
@@ -248,6 +318,8 @@ class Binder {
                                     "the parameter is `const __grid_constant__ CUtensorMap`, by value");
                 }
                 bound.tensormap = argument.text;
+                for (const TensorMapPlan& map : plan_.tensormaps)
+                    if (map.name == argument.text) bound.map = tensor_map(map);
                 return bound;
             }
             const BoundBuffer* buffer = find_buffer(argument.text);

@@ -102,12 +102,22 @@ ParsedCandidate parse_candidate(const Task& task, std::string source, std::strin
 
 // ---- a plan evaluated for one shape ---------------------------------------------------------------------
 
+// A tensor map as numbers; the device makes the object, once the tensor has an address.
+struct BoundTensorMap {
+    std::string tensor;
+    DType dtype = DType::f32;
+    std::vector<std::int64_t> dims, strides, box;  // innermost first; strides in bytes, without the innermost
+    int swizzle = 0;                               // bytes: 0 32 64 128
+    bool oob_nan = false;
+};
+
 // One kernel parameter's bytes, or the buffer whose address goes there.
 struct BoundArgument {
     std::string buffer;     // empty: `bytes` holds the value
     std::string tensormap;  // the tensor map's name; empty: none
     std::vector<std::byte> bytes;
-    std::string parameter = {};  // as the source declares it: "const float* x"; empty: not known
+    std::string parameter = {};              // as the source declares it: "const float* x"; empty: not known
+    std::optional<BoundTensorMap> map = {};  // of `tensormap`
 };
 
 // What the compiled kernel says about a parameter (from its PTX).

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <utility>
 
+#include "emulator/tensor_map.h"
 #include "harness/device/device.h"
 
 namespace kernelwright {
@@ -21,6 +22,70 @@ std::vector<std::uint64_t> spread_blocks(std::uint64_t total, std::uint64_t want
     }
     blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
     return blocks;
+}
+
+// The blocks of whole clusters, about `wanted` of them.
+std::vector<std::uint64_t> spread_clusters(const emulator::Dim3& grid, const emulator::Dim3& cluster,
+                                           std::uint64_t wanted) {
+    const std::uint64_t n = cluster.count();
+    if (wanted == 0 || n == 0 || grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z) return {};
+    const emulator::Dim3 count{grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z};
+    std::vector<std::uint64_t> blocks;
+    for (const std::uint64_t c : spread_blocks(count.count(), std::max<std::uint64_t>(1, wanted / n))) {
+        const std::uint64_t x = c % count.x * cluster.x, y = c / count.x % count.y * cluster.y,
+                            z = c / (std::uint64_t{count.x} * count.y) * cluster.z;
+        for (std::uint64_t k = 0; k < cluster.z; ++k)
+            for (std::uint64_t j = 0; j < cluster.y; ++j)
+                for (std::uint64_t i = 0; i < cluster.x; ++i)
+                    blocks.push_back(((z + k) * grid.y + y + j) * grid.x + x + i);
+    }
+    std::sort(blocks.begin(), blocks.end());
+    return blocks;
+}
+
+std::variant<emulator::TensorMap, emulator::TensorMapError> tensor_map(const BoundTensorMap& plan,
+                                                                       std::uint64_t address) {
+    using Request = emulator::TensorMapRequest;
+    Request request;
+    switch (plan.dtype) {
+        case DType::f64:
+            request.type = Request::Type::f64;
+            break;
+        case DType::f32:
+        case DType::tf32:
+            request.type = Request::Type::f32;
+            break;
+        case DType::f16:
+            request.type = Request::Type::f16;
+            break;
+        case DType::bf16:
+            request.type = Request::Type::bf16;
+            break;
+        case DType::i64:
+            request.type = Request::Type::s64;
+            break;
+        case DType::i32:
+            request.type = Request::Type::s32;
+            break;
+        case DType::i16:
+            request.type = Request::Type::u16;
+            break;
+        default:
+            request.type = Request::Type::u8;
+            break;
+    }
+    request.swizzle = plan.swizzle == 128  ? Request::Swizzle::bytes128
+                      : plan.swizzle == 64 ? Request::Swizzle::bytes64
+                      : plan.swizzle == 32 ? Request::Swizzle::bytes32
+                                           : Request::Swizzle::none;
+    request.fill = plan.oob_nan ? Request::Fill::nan : Request::Fill::zero;
+    request.address = address;
+    // What is negative or too large for its field breaks the rule of the field.
+    for (const std::int64_t n : plan.dims) request.dims.push_back(static_cast<std::uint64_t>(n));
+    for (const std::int64_t n : plan.strides) request.strides.push_back(static_cast<std::uint64_t>(n));
+    for (const std::int64_t n : plan.box)
+        request.box.push_back(n < 0 || n > 65535 ? 0 : static_cast<std::uint32_t>(n));
+    return emulator::encode_tensor_map(request);
 }
 
 class EmulatedSession final : public Session {
@@ -89,27 +154,21 @@ class EmulatedSession final : public Session {
                                       "the compiled module does not have this kernel with these parameters"};
             return run;
         }
-        // What would otherwise run as if it had not been asked for.
-        if (launch.cluster && launch.cluster->count() > 1) {
-            run.refused = emulator::LaunchError{
-                "emulator-unsupported",
-                "thread-block clusters are not supported on the emulated GPU yet; leave `cluster` out"};
-            return run;
-        }
-        for (const BoundArgument& argument : kernel.arguments) {
-            if (argument.tensormap.empty()) continue;
-            run.refused = emulator::LaunchError{
-                "emulator-unsupported", "tensor maps (`" + argument.tensormap +
-                                            "`) are not supported on the emulated GPU yet; pass the tensor "
-                                            "and copy with cp.async"};
-            return run;
-        }
         launch.arguments.resize(info->parameter_bytes);
         for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
             const BoundArgument& argument = kernel.arguments[i];
             const emulator::ParameterInfo& parameter = info->parameters[i];
             std::byte* place = launch.arguments.data() + parameter.offset;
-            if (!argument.buffer.empty()) {
+            if (argument.map) {
+                const auto map = tensor_map(*argument.map, addresses.at(argument.map->tensor));
+                if (const auto* error = std::get_if<emulator::TensorMapError>(&map)) {
+                    run.refused = emulator::LaunchError{
+                        "bad-tensormap", "the tensor map `" + argument.tensormap + "`: " + error->message};
+                    return run;
+                }
+                const auto& bytes = std::get<emulator::TensorMap>(map);
+                std::memcpy(place, bytes.data(), std::min<std::size_t>(bytes.size(), parameter.size));
+            } else if (!argument.buffer.empty()) {
                 const std::uint64_t address = addresses.at(argument.buffer);
                 std::memcpy(place, &address, sizeof address);
             } else {
@@ -138,7 +197,10 @@ class EmulatedSession final : public Session {
         options.max_warp_instructions = job.max_warp_instructions;
         options.max_time = job.max_time;
         run.blocks_total = launch.grid.count();
-        if (!kernel.cooperative) options.blocks = spread_blocks(run.blocks_total, job.sample_blocks);
+        if (!kernel.cooperative && !launch.cluster)
+            options.blocks = spread_blocks(run.blocks_total, job.sample_blocks);
+        else if (!kernel.cooperative)
+            options.blocks = spread_clusters(launch.grid, *launch.cluster, job.sample_blocks);
         run.blocks_run = options.blocks.empty() ? run.blocks_total : options.blocks.size();
         emulator::Outcome outcome = emulator::run(module_, memory_, launch, options);
         run.refused = std::move(outcome.refused);

@@ -157,6 +157,11 @@ void visit_counters(Object& c, const Visit& visit) {
     visit("votes", c.votes);
     visit("cp_async_requests", c.cp_async_requests);
     visit("cp_async_bytes", c.cp_async_bytes);
+    visit("bulk_requests", c.bulk_requests);
+    visit("bulk_load_bytes", c.bulk_load_bytes);
+    visit("bulk_store_bytes", c.bulk_store_bytes);
+    visit("bulk_load_sectors", c.bulk_load_sectors);
+    visit("bulk_store_sectors", c.bulk_store_sectors);
     visit("max_warp_instructions_of_one_warp", c.max_warp_instructions_of_one_warp);
     visit("max_global_loads_of_one_warp", c.max_global_loads_of_one_warp);
 }
@@ -240,8 +245,13 @@ Packet pack(const Job& job) {
         for (const BoundArgument& a : k.arguments) {
             Json bytes = Json::array();
             for (const std::byte b : a.bytes) bytes.push_back(static_cast<int>(b));
-            arguments.push_back(
-                {{"buffer", a.buffer}, {"tensormap", a.tensormap}, {"bytes", std::move(bytes)}});
+            Json entry = {{"buffer", a.buffer}, {"tensormap", a.tensormap}, {"bytes", std::move(bytes)}};
+            if (a.map)
+                entry["map"] = {{"tensor", a.map->tensor},  {"dtype", static_cast<int>(a.map->dtype)},
+                                {"dims", a.map->dims},      {"strides", a.map->strides},
+                                {"box", a.map->box},        {"swizzle", a.map->swizzle},
+                                {"oob_nan", a.map->oob_nan}};
+            arguments.push_back(std::move(entry));
         }
         kernels.push_back({{"name", k.name},
                            {"grid", k.grid},
@@ -296,6 +306,18 @@ Result<Job> unpack_job(const Packet& packet) {
                 BoundArgument argument;
                 argument.buffer = a.at("buffer").get<std::string>();
                 argument.tensormap = a.at("tensormap").get<std::string>();
+                if (a.contains("map")) {
+                    const Json& m = a.at("map");
+                    BoundTensorMap map;
+                    map.tensor = m.at("tensor").get<std::string>();
+                    map.dtype = static_cast<DType>(m.at("dtype").get<int>());
+                    map.dims = m.at("dims").get<std::vector<std::int64_t>>();
+                    map.strides = m.at("strides").get<std::vector<std::int64_t>>();
+                    map.box = m.at("box").get<std::vector<std::int64_t>>();
+                    map.swizzle = m.at("swizzle").get<int>();
+                    map.oob_nan = m.at("oob_nan").get<bool>();
+                    argument.map = std::move(map);
+                }
                 for (const Json& b : a.at("bytes"))
                     argument.bytes.push_back(static_cast<std::byte>(b.get<int>()));
                 kernel.arguments.push_back(std::move(argument));

@@ -69,6 +69,11 @@ constexpr std::uint64_t C::*sums[] = {
     &C::votes,
     &C::cp_async_requests,
     &C::cp_async_bytes,
+    &C::bulk_requests,
+    &C::bulk_load_bytes,
+    &C::bulk_store_bytes,
+    &C::bulk_load_sectors,
+    &C::bulk_store_sectors,
 };
 
 using L = emulator::LineCounters;

@@ -47,6 +47,20 @@ const char* hint_of(const std::string& rule) {
         {"uninitialised-read", "write it before reading it (a variable: give it an initial value)"},
         {"misaligned-access",
          "an N-byte access needs an address that is a multiple of N; guard the vector path"},
+        {"missing-proxy-fence",
+         "every writing thread executes fence.proxy.async (cuda::ptx::fence_proxy_async) after its writes "
+         "and "
+         "before the barrier that comes before the bulk copy"},
+        {"mbarrier-misuse",
+         "initialise it once with the number of arrivals of a phase, expect the bytes that its copies bring, "
+         "and let nobody arrive for the next phase before this one has been waited for"},
+        {"unawaited-copy",
+         "wait for every bulk copy before the block ends: its mbarrier, or cp.async.bulk.wait_group.read 0"},
+        {"bulk-copy",
+         "16-byte addresses and sizes; a tensor map's tile at a multiple of 128 bytes (1024 with a swizzle)"},
+        {"cluster-access",
+         "a barrier of the cluster must come before the first and after the last access to another block's "
+         "shared memory"},
         {"out-of-bounds", "guard the access with the tensor's extent"},
         {"input-write", "inputs stay as they are; write to the output or to scratch"},
         {"unsupported-instruction",
@@ -127,6 +141,7 @@ Stage stage_of_rule(const std::string& rule) {
                                                      {"illegal-grid", Stage::plan},
                                                      {"argument-size", Stage::plan},
                                                      {"unknown-constant", Stage::plan},
+                                                     {"bad-tensormap", Stage::plan},
                                                      {"illegal-block", Stage::launch},
                                                      {"too-much-shared-memory", Stage::launch},
                                                      {"cooperative-required", Stage::launch},

@@ -202,7 +202,27 @@ TEST(Bind, TensorMaps) {
         "tensormaps: {ta: {tensor: x, box: [8, 8]}}\nkernels: [{name: k, grid: 1, block: 32, args: [ta]}]\n");
     const auto bound = bound_to(c, {map_type});
     ASSERT_TRUE(std::holds_alternative<BoundPlan>(bound)) << failure(bound);
-    EXPECT_EQ(std::get<BoundPlan>(bound).kernels[0].arguments[0].tensormap, "ta");
+    const BoundArgument& argument = std::get<BoundPlan>(bound).kernels[0].arguments[0];
+    EXPECT_EQ(argument.tensormap, "ta");
+    ASSERT_TRUE(argument.map);
+    EXPECT_EQ(argument.map->tensor, "x");
+    EXPECT_EQ(argument.map->dims, (std::vector<std::int64_t>{17, 3}));  // innermost first
+    EXPECT_EQ(argument.map->strides, (std::vector<std::int64_t>{68}));
+    EXPECT_EQ(argument.map->box, (std::vector<std::int64_t>{8, 8}));
+    const auto written = candidate(
+        "tensormaps: {ta: {tensor: x, box: [4, 1, 2], dims: [N, 1, M], strides: [128, \"4 * N\"], swizzle: "
+        "32, oob: nan}}\nkernels: [{name: k, grid: 1, block: 32, args: [ta]}]\n");
+    const auto again = bound_to(written, {map_type});
+    ASSERT_TRUE(std::holds_alternative<BoundPlan>(again)) << failure(again);
+    const auto& map = std::get<BoundPlan>(again).kernels[0].arguments[0].map;
+    EXPECT_EQ(map->dims, (std::vector<std::int64_t>{17, 1, 3}));
+    EXPECT_EQ(map->strides, (std::vector<std::int64_t>{128, 68}));
+    EXPECT_EQ(map->swizzle, 32);
+    EXPECT_TRUE(map->oob_nan);
+    const auto flat = candidate(
+        "tensormaps: {ta: {tensor: x, box: [8]}}\nkernels: [{name: k, grid: 1, block: 32, args: [ta]}]\n");
+    EXPECT_NE(failure(bound_to(flat, {map_type})).find("has a box of 1 dimensions, and `x` has 2"),
+              std::string::npos);
     EXPECT_NE(failure(bound_to(c, {pointer}))
                   .find("is a tensor map, and the kernel takes a 64-bit integer or pointer"),
               std::string::npos);

@@ -16,6 +16,10 @@ Job sample_job() {
     kernel.dynamic_shared = 1024;
     kernel.arguments.push_back({"x", "", {}});
     kernel.arguments.push_back({"", "", {std::byte{1}, std::byte{255}}});
+    BoundArgument map;
+    map.tensormap = "tx";
+    map.map = BoundTensorMap{"x", DType::f16, {8, 3}, {16}, {8, 1}, 64, true};
+    kernel.arguments.push_back(map);
     kernel.constants = {{"c_w", "x"}};
     kernel.cooperative = true;
     kernel.line = 5;
@@ -37,6 +41,16 @@ TEST(Wire, JobsSurvive) {
     EXPECT_TRUE(back->buffers[1].fetch);
     EXPECT_EQ(back->kernels[0].grid, job.kernels[0].grid);
     EXPECT_EQ(back->kernels[0].arguments[1].bytes, job.kernels[0].arguments[1].bytes);
+    EXPECT_FALSE(back->kernels[0].arguments[1].map);
+    const auto& map = back->kernels[0].arguments.at(2).map;
+    ASSERT_TRUE(map);
+    EXPECT_EQ(map->tensor, "x");
+    EXPECT_EQ(map->dtype, DType::f16);
+    EXPECT_EQ(map->dims, (std::vector<std::int64_t>{8, 3}));
+    EXPECT_EQ(map->strides, (std::vector<std::int64_t>{16}));
+    EXPECT_EQ(map->box, (std::vector<std::int64_t>{8, 1}));
+    EXPECT_EQ(map->swizzle, 64);
+    EXPECT_TRUE(map->oob_nan);
     EXPECT_EQ(back->kernels[0].constants, job.kernels[0].constants);
     EXPECT_TRUE(back->kernels[0].cooperative);
     EXPECT_EQ(back->lowered_names, job.lowered_names);

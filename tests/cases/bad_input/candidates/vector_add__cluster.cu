@@ -1,11 +1,11 @@
 // expect-exit: 1
-// expect-rule: emulator-unsupported
+// expect-rule: illegal-cluster
 // expect-stage: launch
-// expect: clusters are not supported on the emulated GPU yet
+// expect: a cluster of 32 blocks
 /* kernelwright
 target: sm_90
 kernels:
-  - {name: vadd, grid: ["2 * ceil_div(N, 512)"], block: [256], cluster: [2], args: [a, b, y, N]}
+  - {name: vadd, grid: ["32 * ceil_div(N, 8192)"], block: [256], cluster: [32], args: [a, b, y, N]}
 */
 extern "C" __global__ void vadd(const float* a, const float* b, float* y, int N) {
     int i = blockIdx.x * 256 + threadIdx.x;

@@ -1,11 +1,11 @@
 // expect-exit: 1
-// expect-rule: emulator-unsupported
-// expect-stage: launch
-// expect: tensor maps (`tm`) are not supported on the emulated GPU yet
+// expect-rule: bad-tensormap
+// expect-stage: plan
+// expect: the tensor map `tm`: a row of the box has 12 bytes: a multiple of 16 is needed
 /* kernelwright
 target: sm_90
 tensormaps:
-  tm: {tensor: a, box: [256]}
+  tm: {tensor: a, box: [3]}
 kernels:
   - {name: vadd, grid: ["ceil_div(N, 256)"], block: [256], args: [tm, b, y, N]}
 */
