@@ -360,10 +360,9 @@ struct Launch {
     std::uint32_t race_serial = 0;
     std::map<std::uint32_t, Peek> peeks;  // by Program::places of the read
     std::uint64_t shadow_pages = 0;       // that may still be made
-    std::vector<std::uint64_t> stamp_block{
-        ~std::uint64_t{0}};  // the block (its ordinal) that a stamp belongs to; 0 is nobody's
-    std::unordered_map<std::uint32_t, std::uint32_t> agent_of_stamp;  // entry in clocks, of async accesses
-    std::uint32_t asked_stamp = 0, asked_agent = 0;                   // the latest of these asked for
+    // Whom a stamp belongs to: the block (its ordinal) and above kAgentShift, for accesses of the async
+    // proxy, their entry in clocks. 0 is nobody's.
+    std::vector<std::uint64_t> stamp_owner{~std::uint64_t{0}};
     std::unordered_map<std::uint64_t, SyncLocation> sync_locations;
     std::map<std::pair<std::string, std::uint64_t>, std::size_t> fault_index;  // (rule, places) -> faults[]
     std::vector<Watch> watched;
@@ -375,6 +374,8 @@ struct Launch {
 
 // A block of rank r of its cluster has its shared memory at r << kRankShift of the shared window.
 constexpr int kRankShift = 24;
+
+constexpr int kAgentShift = 40;  // Launch::stamp_owner
 
 // Where a code address points: function pointers are kFunctionTag + number.
 constexpr std::uint64_t kFunctionTag = 0x00f0000000000000ull;

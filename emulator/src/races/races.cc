@@ -69,25 +69,31 @@ struct Access {
     bool proxy = false;    // through the async proxy
 };
 
+std::uint64_t ordinal_of(const Launch& launch, std::uint32_t stamp) {
+    return launch.stamp_owner[stamp] & ((std::uint64_t{1} << exec::kAgentShift) - 1);
+}
+std::uint32_t agent_of(const Launch& launch, std::uint32_t stamp) {
+    return static_cast<std::uint32_t>(launch.stamp_owner[stamp] >> exec::kAgentShift);
+}
 std::uint64_t block_of_stamp(const Access& a, std::uint32_t stamp) {  // in the grid
-    return exec::linear_of(*a.warp.launch, a.warp.launch->stamp_block[stamp]);
+    return exec::linear_of(*a.warp.launch, ordinal_of(*a.warp.launch, stamp));
 }
 // Shared memory is one cluster's alone; what an earlier block left there lies below every floor.
 bool same_block(const Access& a, std::uint32_t stamp) {
     const Launch& launch = *a.warp.launch;
-    return (a.shared && launch.blocks_per_cluster == 1) || launch.stamp_block[stamp] == a.warp.block->ordinal;
+    return (a.shared && launch.blocks_per_cluster == 1) || ordinal_of(launch, stamp) == a.warp.block->ordinal;
 }
 bool same_cluster(const Access& a, std::uint32_t stamp) {
     const Launch& launch = *a.warp.launch;
-    if (a.shared || launch.stamp_block[stamp] == a.warp.block->ordinal) return true;
+    if (a.shared || ordinal_of(launch, stamp) == a.warp.block->ordinal) return true;
     return launch.blocks_per_cluster > 1 &&
-           launch.stamp_block[stamp] / launch.blocks_per_cluster == a.warp.block->cluster->number;
+           ordinal_of(launch, stamp) / launch.blocks_per_cluster == a.warp.block->cluster->number;
 }
 // The entry in clocks of a warp of the block that a stamp belongs to.
 std::uint32_t slot_of(const Access& a, std::uint32_t stamp, std::uint32_t warp) {
     const Launch& launch = *a.warp.launch;
     if (launch.blocks_per_cluster == 1) return warp;
-    return static_cast<std::uint32_t>(launch.stamp_block[stamp] % launch.blocks_per_cluster) *
+    return static_cast<std::uint32_t>(ordinal_of(launch, stamp) % launch.blocks_per_cluster) *
                launch.warps_per_block +
            warp;
 }
@@ -104,14 +110,6 @@ bool covers(const std::unordered_map<std::uint64_t, exec::Stamps>& known, std::u
     return it != known.end() && it->second && slot < it->second->size() && stamp <= (*it->second)[slot];
 }
 
-std::uint32_t agent_of(Launch& launch, std::uint32_t stamp) {
-    if (launch.asked_stamp != stamp) {
-        launch.asked_agent = launch.agent_of_stamp.at(stamp);
-        launch.asked_stamp = stamp;
-    }
-    return launch.asked_agent;
-}
-
 // Which of the `others` (lanes of `warp`) made their access, at that stamp, without order to this lane's?
 // `async`: the record is of the async proxy, whose accesses have no order but by their completion.
 Mask unordered(const Access& a, std::uint32_t stamp, std::uint32_t warp, std::uint32_t sync, int lane,
@@ -121,7 +119,7 @@ Mask unordered(const Access& a, std::uint32_t stamp, std::uint32_t warp, std::ui
     if (a.shared && stamp <= w.block->cluster->start_stamp) return 0;  // an earlier block's
     const std::uint32_t slot = async ? agent_of(*w.launch, stamp) : slot_of(a, stamp, warp);
     if (own && ((!async && stamp <= w.floor) || (slot < w.clock.size() && stamp <= w.clock[slot]))) return 0;
-    const std::uint64_t cluster = w.launch->stamp_block[stamp] / w.launch->blocks_per_cluster;
+    const std::uint64_t cluster = ordinal_of(*w.launch, stamp) / w.launch->blocks_per_cluster;
     if (!own && covers(w.block->seen, cluster, stamp, slot)) return 0;
     if (a.strength != plain && covers(w.pending, cluster, stamp, slot)) return 0;
     if (async || !same_block(a, stamp) || warp != w.index) return others;
@@ -153,8 +151,7 @@ bool compatible(const Access& a, const Record& r) {
 // Surely ordered, found without looking anything up.
 template <class Record>
 bool settled(const Access& a, const Record& r) {
-    if (r.strength == async_access) return a.shared && r.stamp <= a.warp.block->cluster->start_stamp;
-    return r.stamp <= a.warp.floor && same_cluster(a, r.stamp);
+    return r.stamp <= a.warp.floor && r.strength != async_access && same_cluster(a, r.stamp);
 }
 
 std::uint64_t stored_value(const Access& a, int lane, std::uint32_t offset, std::uint32_t n) {
@@ -347,16 +344,17 @@ void check_non_coherent(const Access& a, Cell& cell, Mask mask, std::uint32_t by
                  false, &other);
 }
 
-// One granule, the lanes of `mask` (all with the same byte mask).
+// One granule, the lanes of `mask` (all with the same byte mask). kProxy: an access of async_access_of.
+template <bool kProxy>
 inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, std::uint64_t address,
                   std::uint32_t offset, const std::byte* memory, const Buffer* buffer) {
     const Warp& w = a.warp;
     if (buffer && (a.kind != Kind::read || a.instr.has(exec::flag::non_coherent)))
         check_non_coherent(a, cell, mask, bytes, address, *buffer);
-    const bool async = a.strength == async_access;
+    const bool async = kProxy && a.strength == async_access;
     for (const WriteRecord& r : cell.writes)
-        if ((r.bytes & bytes) && (a.proxy || !settled(a, r)) &&
-            !check_write(a, r, mask, bytes, address, offset, memory, buffer) && a.proxy && a.shared)
+        if ((r.bytes & bytes) && (kProxy || !settled(a, r)) &&
+            !check_write(a, r, mask, bytes, address, offset, memory, buffer) && kProxy && a.proxy && a.shared)
             check_fenced(a, r, std::countr_zero(mask), address);
     if (a.kind == Kind::read) {
         for (ReadRecord& r : cell.reads)
@@ -452,7 +450,7 @@ void shared_access(Warp& w, const Instr& in, Mask exec, Block& home, const std::
     each_granule(
         a, exec, addresses,
         [&](std::uint64_t g, Mask lanes, std::uint32_t mask, std::uint64_t at, std::uint32_t offset) {
-            touch(a, cells[g >> 2], lanes, mask, at, offset, home.shared + g, nullptr);
+            touch<false>(a, cells[g >> 2], lanes, mask, at, offset, home.shared + g, nullptr);
         });
 }
 
@@ -465,12 +463,13 @@ void global_access(Warp& w, const Instr& in, Mask exec, Buffer& buffer, const st
         [&](std::uint64_t g, Mask lanes, std::uint32_t mask, std::uint64_t at, std::uint32_t offset) {
             const std::uint64_t index = (g - buffer.address) >> 2;
             if (Cell* cell = shadow.cell(index))
-                touch(a, *cell, lanes, mask, at, offset, buffer.data() + (g - buffer.address), &buffer);
+                touch<false>(a, *cell, lanes, mask, at, offset, buffer.data() + (g - buffer.address),
+                             &buffer);
         });
 }
 
 static std::uint32_t new_stamp(Block& block) {
-    std::vector<std::uint64_t>& blocks = block.launch->stamp_block;
+    std::vector<std::uint64_t>& blocks = block.launch->stamp_owner;
     blocks.push_back(block.ordinal);
     return static_cast<std::uint32_t>(blocks.size() - 1);
 }
@@ -480,7 +479,7 @@ static std::uint32_t new_stamp(Block& block) {
 std::uint32_t async_stamp(Block& block, std::uint32_t agent) {
     Launch& launch = *block.launch;
     const std::uint32_t stamp = new_stamp(block);
-    launch.agent_of_stamp[stamp] = agent;
+    launch.stamp_owner[stamp] |= std::uint64_t{agent} << exec::kAgentShift;
     return stamp;
 }
 static std::uint32_t new_agent(exec::Cluster& cluster, const Launch& launch) {
@@ -534,7 +533,7 @@ void async_shared(Warp& w, const Instr& in, int lane, Block& home, std::uint32_t
     each_granule(
         a, Mask{1} << lane, addresses,
         [&](std::uint64_t g, Mask lanes, std::uint32_t mask, std::uint64_t begin, std::uint32_t offset) {
-            touch(a, cells[g >> 2], lanes, mask, begin, offset, home.shared + g, nullptr);
+            touch<true>(a, cells[g >> 2], lanes, mask, begin, offset, home.shared + g, nullptr);
         });
 }
 void async_global(Warp& w, const Instr& in, int lane, Buffer& buffer, std::uint64_t at, std::uint32_t bytes,
@@ -548,7 +547,8 @@ void async_global(Warp& w, const Instr& in, int lane, Buffer& buffer, std::uint6
         [&](std::uint64_t g, Mask lanes, std::uint32_t mask, std::uint64_t begin, std::uint32_t offset) {
             const std::uint64_t index = (g - buffer.address) >> 2;
             if (Cell* cell = buffer.shadow->cell(index))
-                touch(a, *cell, lanes, mask, begin, offset, buffer.data() + (g - buffer.address), &buffer);
+                touch<true>(a, *cell, lanes, mask, begin, offset, buffer.data() + (g - buffer.address),
+                            &buffer);
         });
 }
 
@@ -569,7 +569,7 @@ void end_launch(Launch& launch) {
 
 void start_cluster(exec::Cluster& cluster) {
     Launch& launch = *cluster.blocks.front()->launch;
-    const std::uint32_t before = static_cast<std::uint32_t>(launch.stamp_block.size()) - 1;
+    const std::uint32_t before = static_cast<std::uint32_t>(launch.stamp_owner.size()) - 1;
     cluster.start_stamp = before;
     for (Block* block : cluster.blocks) {
         block->now = new_stamp(*block);

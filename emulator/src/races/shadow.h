@@ -8,7 +8,7 @@
 
 namespace emulator::races {
 
-// A stamp belongs to one block (Launch::stamp_block), so records need not name the block.
+// A stamp belongs to one block (Launch::stamp_owner), so records need not name the block.
 struct WriteRecord {
     std::uint32_t stamp = 0;
     std::uint32_t serial = 0;  // of the warp-wide access, to tell its own lanes from earlier accesses
