@@ -92,7 +92,7 @@ bool same_cluster(const Access& a, std::uint32_t stamp) {
 // The entry in clocks of a warp of the block that a stamp belongs to.
 std::uint32_t slot_of(const Access& a, std::uint32_t stamp, std::uint32_t warp) {
     const Launch& launch = *a.warp.launch;
-    if (launch.blocks_per_cluster == 1) return warp;
+    if (launch.blocks_per_cluster <= 1) return warp;
     return static_cast<std::uint32_t>(ordinal_of(launch, stamp) % launch.blocks_per_cluster) *
                launch.warps_per_block +
            warp;
@@ -151,7 +151,7 @@ bool compatible(const Access& a, const Record& r) {
 // Surely ordered, found without looking anything up.
 template <class Record>
 bool settled(const Access& a, const Record& r) {
-    return r.stamp <= a.warp.floor && r.strength != async_access && same_cluster(a, r.stamp);
+    return r.stamp <= a.warp.floor && r.strength != async_access && (a.shared || same_cluster(a, r.stamp));
 }
 
 std::uint64_t stored_value(const Access& a, int lane, std::uint32_t offset, std::uint32_t n) {
