@@ -30,7 +30,7 @@ struct FloatRecipe {
 };
 
 // D = A B + C; a is m x k, b k x n, c and d m x n, row by row, each element's bits in the low part of a word.
-// n is a multiple of 8, k at most 32. c and d hold f16 or f32 bits as the recipe says.
+// n is a multiple of 8; m k and n k are at most 1024. c and d hold f16 or f32 bits as the recipe says.
 void multiply_float(const FloatRecipe& recipe, int m, int n, int k, const std::uint32_t* a,
                     const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* d);
 void multiply_double(int m, int n, int k, const std::uint64_t* a, const std::uint64_t* b,

@@ -3,6 +3,7 @@
 //   sub2       memory layout: 0 row, 1 col; .trans of ldmatrix and stmatrix; and.popc of b1 products
 //   imm        products: fraction bits, terms of one step and result mantissa, a byte each
 //   flag::sat  .satfinite
+//   rounding   sparse products: the sparsity selector; vector 1: .sp, 2: .sp::ordered_metadata, 0: dense
 #include "emulator/src/decode/decoder.h"
 
 #include <cstdlib>
@@ -45,7 +46,7 @@ std::int64_t recipe(const tensor::Plan& plan, int architecture) {
         result = 13;
     }
     // Ampere and Ada take the longest product of each type in two steps; wmma is made of such products.
-    const int longest = eight ? 32 : plan.a == Type::tf32 ? 8 : 16;
+    const int longest = (eight ? 32 : plan.a == Type::tf32 ? 8 : 16) * (plan.sparse ? 2 : 1);
     int chunk = plan.k;
     if (architecture >= 80 && architecture < 90 && plan.k == longest) chunk = plan.k / 2;
     if (architecture < 80) chunk = std::min(chunk, architecture < 75 ? 4 : 8);
@@ -62,7 +63,11 @@ bool check_registers(Decoder& decoder, const ptx::Operand& operand, std::uint32_
 }
 
 bool product(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers, Instr& out, bool is_wmma) {
-    if (in.operands.size() != 4) return decoder.fail("a matrix product has four operands");
+    const bool ordered = modifiers.take("sp::ordered_metadata"), sparse = ordered || modifiers.take("sp");
+    if (in.operands.size() != (sparse ? 6 : 4)) {
+        return decoder.fail(sparse ? "a sparse matrix product has six operands"
+                                   : "a matrix product has four operands");
+    }
     modifiers.take("sync");
     modifiers.take("aligned");
     const auto shape = take_shape(in, modifiers);
@@ -73,19 +78,12 @@ bool product(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers,
     if (modifiers.take("kind::f8f6f4")) {
         // The forms with 8-bit floats are the ones below; the narrower types fail by themselves.
     }
-    if (!is_wmma) {
-        if (!modifiers.take("row") || !modifiers.take("col")) {
-            return decoder.fail("only A by rows and B by columns is supported");
-        }
-    } else {
-        // The registers of a fragment do not depend on its layout in memory here.
-        int layouts = 0;
-        for (const std::string& modifier : in.modifiers) layouts += modifier == "row" || modifier == "col";
-        if (layouts != 2) return decoder.fail("the layouts of A and B are missing");
-        for (int i = 0; i < 2; ++i) {
-            if (!modifiers.take("row")) modifiers.take("col");
-        }
+    std::vector<std::string> layouts;
+    for (const std::string& modifier : in.modifiers) {
+        if (modifier == "row" || modifier == "col") layouts.push_back(modifier);
     }
+    if (layouts.size() != 2) return decoder.fail("the layouts of A and B are missing");
+    for (const std::string& layout : layouts) modifiers.take(layout);
     if (modifiers.take("satfinite")) out.flags |= flag::sat;
     modifiers.take("rn");
     std::vector<Type> types;
@@ -103,7 +101,12 @@ bool product(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers,
     } else {
         return decoder.fail("the types of D, A, B and C are expected");
     }
-    const int number = tensor::find_plan(is_wmma, *shape, a, b, c, d);
+    tensor::Form form{is_wmma, sparse, *shape, a, b, c, d};
+    if (!is_wmma) {  // the registers of a wmma fragment do not depend on its layout in memory here
+        form.a_by_columns = layouts[0] == "col";
+        form.b_by_rows = layouts[1] == "row";
+    }
+    const int number = tensor::find_plan(form);
     if (number < 0) return decoder.fail("this shape and these types are not supported together");
     const tensor::Plan& plan = tensor::plans()[static_cast<std::size_t>(number)];
     if ((a == Type::b1) != (conjunction || exclusive)) {
@@ -119,6 +122,18 @@ bool product(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers,
     if (!decoder.destination(out, in.operands[0]) || !decoder.source(out, in.operands[1], word(a)) ||
         !decoder.source(out, in.operands[2], word(b)) || !decoder.source(out, in.operands[3], word(c))) {
         return false;
+    }
+    out.vector = 0;
+    if (sparse) {
+        const auto selector = decoder.literal(in.operands[5]);
+        const int most = tensor::sparsity_selectors(plan);
+        if (!selector || *selector < 0 || *selector >= most) {
+            return decoder.fail("the sparsity selector must be a constant from 0 to " +
+                                std::to_string(most - 1));
+        }
+        out.rounding = static_cast<std::uint8_t>(*selector);
+        out.vector = ordered ? 2 : 1;
+        if (!decoder.source(out, in.operands[4], Type::b32)) return false;
     }
     out.target = static_cast<std::uint32_t>(number);
     out.imm = recipe(plan, architecture(decoder));
@@ -168,9 +183,9 @@ bool fragment_access(Decoder& decoder, const ptx::Instruction& in, Modifiers& mo
         *layout != (which == 0 ? "row" : "col")) {
         return decoder.fail("elements smaller than a byte must lie along k: A by rows, B by columns");
     }
-    const int number =
-        tensor::find_plan(true, *shape, which == 0 ? *type : Type::none, which == 1 ? *type : Type::none,
-                          which == 2 ? *type : Type::none, which == 3 ? *type : Type::none);
+    tensor::Form form{true, false, *shape};
+    (which == 0 ? form.a : which == 1 ? form.b : which == 2 ? form.c : form.d) = *type;
+    const int number = tensor::find_plan(form);
     if (number < 0) return decoder.fail("this shape and type are not supported together");
     const tensor::Plan& plan = tensor::plans()[static_cast<std::size_t>(number)];
     if (in.operands.size() < 2 || in.operands.size() > 3)

@@ -7,6 +7,8 @@
 #include "emulator/src/tensor/lane_memory.h"
 #include "emulator/src/tensor/plan.h"
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 namespace emulator::exec {
@@ -51,12 +53,19 @@ void scatter(Warp& w, const Layout& layout, const Slot* slots, const std::uint32
     }
 }
 
-// Undefined elements of A make their row of D undefined, those of B their column, those of C themselves.
+// Undefined elements of A make their row of D undefined, those of B their column, those of C themselves;
+// undefined metadata all of D.
 void taint_product(Warp& w, const Instr& in, const Plan& plan, Mask exec) {
     const Slot* slot = in.op + in.destinations;
     std::uint32_t origin = 0;
-    std::vector<bool> rows(static_cast<std::size_t>(plan.m)), columns(static_cast<std::size_t>(plan.n));
-    std::vector<bool> cells(rows.size() * columns.size());
+    const auto products = static_cast<std::size_t>(plan.products);
+    const auto m = static_cast<std::uint32_t>(plan.m), n = static_cast<std::uint32_t>(plan.n);
+    std::vector<bool> rows(products * m), columns(products * n), cells(products * m * n);
+    bool all = false;
+    const auto row_of = [&](const Layout& layout, std::uint32_t at) { return at / layout.cols; };
+    const auto column_of = [&](const Layout& layout, std::uint32_t at) {
+        return at / (layout.rows * layout.cols) * layout.cols + at % layout.cols;
+    };
     for (int which = 0; which < 3; ++which) {
         const Layout& layout = plan.layout(which);
         for (std::uint32_t r = 0; r < layout.registers; ++r, ++slot) {
@@ -71,21 +80,26 @@ void taint_product(Warp& w, const Instr& in, const Plan& plan, Mask exec) {
                     const std::uint32_t at =
                         layout
                             .index[(r * layout.per_register + e) * kLanes + static_cast<std::uint32_t>(lane)];
-                    if (which == 0) rows[at / layout.cols] = true;
-                    if (which == 1) columns[at % layout.cols] = true;
+                    if (which == 0) rows[row_of(layout, at)] = true;
+                    if (which == 1) columns[column_of(layout, at)] = true;
                     if (which == 2) cells[at] = true;
                 }
             });
         }
     }
+    if (plan.sparse && taint_of(w, *slot)) {
+        origin = origin_of(w, in, *slot);
+        all = true;
+    }
     const Layout& layout = plan.layout_d;
     for (std::uint32_t r = 0; r < layout.registers; ++r) {
-        Mask tainted = 0;
+        Mask tainted = all ? kAllLanes : 0;
         for (int lane = 0; lane < kLanes; ++lane) {
             for (std::uint32_t e = 0; e < layout.per_register; ++e) {
                 const std::uint32_t at =
                     layout.index[(r * layout.per_register + e) * kLanes + static_cast<std::uint32_t>(lane)];
-                if (cells[at] || rows[at / layout.cols] || columns[at % layout.cols]) tainted |= 1u << lane;
+                if (cells[at] || rows[row_of(layout, at)] || columns[column_of(layout, at)])
+                    tainted |= 1u << lane;
             }
         }
         taint_lanes(w, in.destination(static_cast<int>(r)), exec, tainted, origin);
@@ -95,9 +109,57 @@ void taint_product(Warp& w, const Instr& in, const Plan& plan, Mask exec) {
 // Before the result is written, because D's registers may be C's.
 void start_product(Warp& w, const Instr& in, const Plan& plan, Mask exec) {
     if (w.tainted) taint_product(w, in, plan, exec);
-    w.launch->accesses[in.id].flops += std::uint64_t{2} * static_cast<std::uint64_t>(plan.m) *
-                                       static_cast<std::uint64_t>(plan.n) *
-                                       static_cast<std::uint64_t>(plan.k);
+    w.launch->accesses[in.id].flops +=
+        std::uint64_t{2} * static_cast<std::uint64_t>(plan.products) * static_cast<std::uint64_t>(plan.m) *
+        static_cast<std::uint64_t>(plan.n) * static_cast<std::uint64_t>(plan.k);
+}
+
+// The kept elements of a sparse A, m x k/2, to their places in m x k; false after a fault. What the metadata
+// must not say (PTX ISA: undefined behaviour) is a fault where it would matter.
+bool expand(Warp& w, const Instr& in, const Plan& plan, std::uint32_t* a) {
+    const std::uint32_t* metadata =
+        narrow(w, in.source(static_cast<int>(plan.layout_a.registers + plan.layout_b.registers +
+                                             plan.layout_c.registers)));
+    std::uint32_t kept[kMaxElements / 2];
+    const int half = plan.k / 2, groups = tensor::metadata_groups(plan);
+    std::copy_n(a, plan.m * half, kept);
+    std::fill_n(a, plan.m * plan.k, 0);
+    const bool by_pairs = plan.a == Type::s4 || plan.a == Type::u4;
+    for (int row = 0; row < plan.m; ++row) {
+        for (int group = 0; group < groups; ++group) {
+            const auto place = tensor::metadata_place(plan, in.rounding, row, group);
+            const std::uint32_t bits = metadata[place.lane] >> place.bit & 15;
+            const int first = static_cast<int>(bits & 3), second = static_cast<int>(bits >> 2);
+            const std::uint32_t* from = kept + row * half + group * (half / groups);
+            std::uint32_t* to = a + row * plan.k + group * (plan.k / groups);
+            const char* wrong = nullptr;
+            if (plan.a == Type::tf32) {
+                if (bits != 0x4 && bits != 0xe && from[0] != 0) wrong = "neither 0b0100 nor 0b1110";
+                to[bits == 0xe] = from[0];
+            } else if (by_pairs) {
+                const bool empty = (from[0] | from[1]) == 0 || (from[2] | from[3]) == 0;
+                if (first == second && !empty) wrong = "one place for two pairs";
+                if (in.vector == 2 && first > second) wrong = "out of order";
+                for (int e = 0; e < 2; ++e) {
+                    to[2 * first + e] |= from[e];
+                    to[2 * second + e] |= from[2 + e];
+                }
+            } else {
+                if (first == second && from[0] != 0 && from[1] != 0) wrong = "one place for two elements";
+                if (in.vector == 2 && first > second) wrong = "out of order";
+                to[first] |= from[0];
+                to[second] |= from[1];
+            }
+            if (wrong != nullptr) {
+                report(w, "illegal-instruction", in, static_cast<int>(place.lane),
+                       "the sparsity metadata of row " + std::to_string(row) + ", group " +
+                           std::to_string(group) + " is " + wrong + ": its behaviour is undefined",
+                       true);
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 FloatFormat format_of(Type type) {
@@ -142,7 +204,8 @@ void mma_float(Warp& w, const Instr& in, Mask exec) {
     gather(w, plan.layout_a, slots, a);
     gather(w, plan.layout_b, slots + plan.layout_a.registers, b);
     gather(w, plan.layout_c, slots + plan.layout_a.registers + plan.layout_b.registers, c);
-    const auto elements = static_cast<std::size_t>(plan.m) * static_cast<std::size_t>(plan.n);
+    if (plan.sparse && !expand(w, in, plan, a)) return;
+    const auto elements = static_cast<std::size_t>(plan.products * plan.m * plan.n);
     if (plan.c != plan.d) {
         for (std::size_t i = 0; i < elements; ++i) {
             c[i] = plan.d == Type::f32 ? f16_to_f32(c[i]) : f32_to_f16(c[i]);
@@ -159,7 +222,10 @@ void mma_float(Warp& w, const Instr& in, Mask exec) {
     recipe.chunk = static_cast<int>(in.imm >> 8 & 0xff);
     recipe.output_bits = static_cast<int>(in.imm >> 16 & 0xff);
     recipe.output_f16 = plan.d == Type::f16;
-    multiply_float(recipe, plan.m, plan.n, plan.k, a, b, c, d);
+    for (int i = 0; i < plan.products; ++i) {
+        multiply_float(recipe, plan.m, plan.n, plan.k, a + i * plan.m * plan.k, b + i * plan.k * plan.n,
+                       c + i * plan.m * plan.n, d + i * plan.m * plan.n);
+    }
     scatter(w, plan.layout_d, in.op, d, exec);
 }
 
@@ -171,6 +237,7 @@ void mma_integer(Warp& w, const Instr& in, Mask exec) {
     gather(w, plan.layout_a, slots, a);
     gather(w, plan.layout_b, slots + plan.layout_a.registers, b);
     gather(w, plan.layout_c, slots + plan.layout_a.registers + plan.layout_b.registers, c);
+    if (plan.sparse && !expand(w, in, plan, a)) return;
     alignas(32) std::int32_t sa[kMaxElements], sb[kMaxElements];
     const auto extend = [](Type type, const std::uint32_t* from, int count, std::int32_t* to) {
         const int drop = type == Type::s8 ? 24 : type == Type::s4 ? 28 : 0;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace emulator::tensor {
 
 namespace {
@@ -86,9 +88,11 @@ Layout make_layout(Role role, std::uint32_t rows, std::uint32_t cols, Type type,
     return layout;
 }
 
-Plan make_plan(bool is_wmma, int m, int n, int k, Type a, Type b, Type c, Type d) {
+Plan make_plan(bool is_wmma, bool sparse, int m, int n, int k, Type a, Type b, Type c, Type d) {
     Plan plan;
+    plan.shape = fmt::format("m{}n{}k{}", m, n, k);
     plan.is_wmma = is_wmma;
+    plan.sparse = sparse;
     plan.m = m;
     plan.n = n;
     plan.k = k;
@@ -102,10 +106,62 @@ Plan make_plan(bool is_wmma, int m, int n, int k, Type a, Type b, Type c, Type d
     const bool half = is_wmma && a == Type::f16;
     const std::uint32_t repeat_a = half ? 8 / (um * uk / 64) : 1, repeat_b = half ? 8 / (uk * un / 64) : 1;
     const bool transposed = m == 8 && n == 32;
-    plan.layout_a = make_layout(Role::a, um, uk, a, repeat_a, transposed);
+    plan.layout_a = make_layout(Role::a, um, sparse ? uk / 2 : uk, a, repeat_a, transposed);
     plan.layout_b = make_layout(Role::b, uk, un, b, repeat_b, transposed);
     plan.layout_c = make_layout(Role::c, um, un, c, 1, transposed);
     plan.layout_d = make_layout(Role::c, um, un, d, 1, transposed);
+    return plan;
+}
+
+// One of the four products of m8n8k4 with f16 (PTX ISA, "Matrix fragments for mma.m8n8k4 with .f16"; CuTe's
+// SM70_8x4_Row, SM70_8x4_Col, SM70_8x8_16b and SM70_8x8_32b). Lane l belongs to quad pair q = l / 4 mod 4 and
+// is its thread t = l mod 4 + 4 (l / 16).
+//   A by rows, B by columns:  row (column) t, along k: element 0 .. 3
+//   A by columns, B by rows:  along k: t mod 4, row (column) 4 (t / 4) + element
+//   C and D of f16:           row t, column element
+//   C and D of f32:           row t mod 2 + (i & 2) + 4 (t / 4), column i mod 2 + (t & 2) + (i & 4)
+Layout quad_layout(Role role, bool along_k, Type type) {
+    Layout layout;
+    layout.rows = role == Role::b ? 4 : 8;
+    layout.cols = role == Role::a ? 4 : 8;
+    layout.bits = bits_of(type);
+    layout.per_register = 32 / layout.bits;
+    const std::uint32_t elements = role == Role::c ? 8 : 4;
+    layout.registers = layout.distinct = elements / layout.per_register;
+    for (std::uint32_t i = 0; i < elements; ++i) {
+        for (std::uint32_t lane = 0; lane < 32; ++lane) {
+            const std::uint32_t quad = lane / 4 % 4, t = lane % 4 + 4 * (lane / 16);
+            std::uint32_t row = t, col = i;
+            if (role != Role::c) {
+                const std::uint32_t outer = along_k ? t : 4 * (t / 4) + i, k = along_k ? i : t % 4;
+                row = role == Role::a ? outer : k;
+                col = role == Role::a ? k : outer;
+            } else if (type == Type::f32) {
+                row = t % 2 + (i & 2) + 4 * (t / 4);
+                col = i % 2 + (t & 2) + (i & 4);
+            }
+            layout.index.push_back(
+                static_cast<std::uint16_t>((quad * layout.rows + row) * layout.cols + col));
+        }
+    }
+    return layout;
+}
+
+Plan make_quad_plan(bool a_by_columns, bool b_by_rows, Type c, Type d) {
+    Plan plan;
+    plan.shape = "m8n8k4";
+    plan.m = plan.n = 8;
+    plan.k = 4;
+    plan.products = 4;
+    plan.a = plan.b = Type::f16;
+    plan.c = c;
+    plan.d = d;
+    plan.a_by_columns = a_by_columns;
+    plan.b_by_rows = b_by_rows;
+    plan.layout_a = quad_layout(Role::a, !a_by_columns, Type::f16);
+    plan.layout_b = quad_layout(Role::b, !b_by_rows, Type::f16);
+    plan.layout_c = quad_layout(Role::c, false, c);
+    plan.layout_d = quad_layout(Role::c, false, d);
     return plan;
 }
 
@@ -114,6 +170,7 @@ std::vector<Plan> make_plans() {
     struct Size {
         int m, n, k;
     };
+    bool sparse = false;
     const auto add = [&](bool is_wmma, std::initializer_list<Size> sizes, std::initializer_list<Type> as,
                          bool mixed_ab, std::initializer_list<Type> ds, bool mixed_cd) {
         for (const Size size : sizes)
@@ -122,7 +179,7 @@ std::vector<Plan> make_plans() {
                     for (const Type d : ds)
                         for (const Type c : ds) {
                             if ((a != b && !mixed_ab) || (c != d && !mixed_cd)) continue;
-                            all.push_back(make_plan(is_wmma, size.m, size.n, size.k, a, b, c, d));
+                            all.push_back(make_plan(is_wmma, sparse, size.m, size.n, size.k, a, b, c, d));
                         }
     };
     using enum Type;
@@ -134,6 +191,20 @@ std::vector<Plan> make_plans() {
     add(false, {{8, 8, 16}, {16, 8, 16}, {16, 8, 32}}, {s8, u8}, true, {s32}, false);
     add(false, {{8, 8, 32}, {16, 8, 32}, {16, 8, 64}}, {s4, u4}, true, {s32}, false);
     add(false, {{8, 8, 128}, {16, 8, 128}, {16, 8, 256}}, {b1}, false, {s32}, false);
+    for (const bool a_by_columns : {false, true}) {
+        for (const bool b_by_rows : {false, true}) {
+            for (const auto& [c, d] : {std::pair{f16, f16}, std::pair{f16, f32}, std::pair{f32, f32}})
+                all.push_back(make_quad_plan(a_by_columns, b_by_rows, c, d));
+        }
+    }
+    sparse = true;
+    add(false, {{16, 8, 16}, {16, 8, 32}}, {f16}, false, {f32, f16}, false);
+    add(false, {{16, 8, 16}, {16, 8, 32}}, {bf16}, false, {f32}, false);
+    add(false, {{16, 8, 8}, {16, 8, 16}}, {tf32}, false, {f32}, false);
+    add(false, {{16, 8, 64}}, {e4m3, e5m2}, true, {f32}, false);
+    add(false, {{16, 8, 32}, {16, 8, 64}}, {s8, u8}, true, {s32}, false);
+    add(false, {{16, 8, 64}, {16, 8, 128}}, {s4, u4}, true, {s32}, false);
+    sparse = false;
     const std::initializer_list<Size> wide = {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}};
     add(true, wide, {f16}, false, {f32, f16}, true);
     add(true, wide, {bf16}, false, {f32}, false);
@@ -152,16 +223,37 @@ const std::vector<Plan>& plans() {
     return all;
 }
 
-int find_plan(bool is_wmma, std::string_view shape, Type a, Type b, Type c, Type d) {
+int find_plan(const Form& form) {
     const auto fits = [](Type wanted, Type given) { return wanted == Type::none || wanted == given; };
     for (std::size_t i = 0; i < plans().size(); ++i) {
         const Plan& plan = plans()[i];
-        if (plan.is_wmma == is_wmma && fits(a, plan.a) && fits(b, plan.b) && fits(c, plan.c) &&
-            fits(d, plan.d) && shape == fmt::format("m{}n{}k{}", plan.m, plan.n, plan.k)) {
+        if (plan.is_wmma == form.is_wmma && plan.sparse == form.sparse && fits(form.a, plan.a) &&
+            fits(form.b, plan.b) && fits(form.c, plan.c) && fits(form.d, plan.d) &&
+            form.a_by_columns == plan.a_by_columns && form.b_by_rows == plan.b_by_rows &&
+            form.shape == plan.shape) {
             return static_cast<int>(i);
         }
     }
     return -1;
+}
+
+int metadata_groups(const Plan& plan) {
+    const bool four_bits = plan.a == Type::s4 || plan.a == Type::u4;
+    return plan.k / (four_bits ? 8 : plan.a == Type::tf32 ? 2 : 4);
+}
+
+int sparsity_selectors(const Plan& plan) { return 16 / metadata_groups(plan); }
+
+MetadataPlace metadata_place(const Plan& plan, int selector, int row, int number) {
+    const int groups = metadata_groups(plan);
+    const auto place = [&](int q, int bit) {  // of the four lanes that share rows g and g + 8
+        return MetadataPlace{static_cast<std::uint32_t>(4 * (row % 8) + q), static_cast<std::uint32_t>(bit)};
+    };
+    // Half a row to a lane, and with it the same half of the row eight below; one-byte and smaller types give
+    // a whole word of one row to a lane.
+    if (groups == 4) return place(selector, 4 * number + 16 * (row / 8));
+    if (bits_of(plan.a) >= 16) return place(2 * selector + number / 4, 4 * (number % 4) + 16 * (row / 8));
+    return place(2 * selector + row / 8 + 2 * (number / 8), 4 * (number % 8));
 }
 
 }  // namespace emulator::tensor

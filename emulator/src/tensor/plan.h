@@ -6,12 +6,16 @@
 //                              (M = 8: one register)
 //   B, register r, element e:  row t E + e + 4 E r;                      column g
 //   C and D, element i:        row g + 8 (i / 2);                        column 2 t + i mod 2
-// The layout of wmma fragments is unspecified; here they are made of mma tiles: A of M / 16 tiles one below
-// the other, B of N / 8 and C of both, left to right, and the 8 x 32 shape is the transpose of the 32 x 8
-// one. Half-precision A and B fragments have more registers than elements: the tiles repeat.
+// m8n8k4 with f16 is four products at once, one for each group of eight lanes (quad pair) 4 q .. 4 q + 3 and
+// 16 + 4 q .. 16 + 4 q + 3; its rules are in plan.cc. The A of sparse products (mma.sp) has K / 2 columns,
+// laid out as a dense A of that width. The layout of wmma fragments is unspecified; here they are made of mma
+// tiles: A of M / 16 tiles one below the other, B of N / 8 and C of both, left to right, and the 8 x 32 shape
+// is the transpose of the 32 x 8 one. Half-precision A and B fragments have more registers than elements: the
+// tiles repeat.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,8 +36,11 @@ struct Layout {
 };
 
 struct Plan {
-    bool is_wmma = false;
-    int m = 0, n = 0, k = 0;
+    std::string shape;  // as the instruction spells it
+    bool is_wmma = false, sparse = false;
+    int m = 0, n = 0, k = 0;  // of one product
+    int products = 1;         // independent ones, one behind the other in every layout: 4 for quad pairs
+    bool a_by_columns = false, b_by_rows = false;  // quad pairs only: others have one layout
     Type a = Type::none, b = Type::none, c = Type::none, d = Type::none;
     // b1 matrices are kept as 32-bit words along k: their A has k / 32 columns and their B k / 32 rows.
     Layout layout_a, layout_b, layout_c, layout_d;
@@ -43,7 +50,25 @@ struct Plan {
 };
 
 const std::vector<Plan>& plans();
-// Index into plans(); -1: there is none. Type::none for an operand that does not matter.
-int find_plan(bool is_wmma, std::string_view shape, Type a, Type b, Type c, Type d);
+struct Form {
+    bool is_wmma = false, sparse = false;
+    std::string_view shape;
+    Type a = Type::none, b = Type::none, c = Type::none, d = Type::none;  // none: does not matter
+    bool a_by_columns = false, b_by_rows = false;
+};
+int find_plan(const Form& form);  // index into plans(); -1: there is none
+
+// Sparse products. Of each group of four elements along k (s4 and u4: four pairs; tf32: two elements) half
+// are kept; four bits of metadata say which: two 2-bit positions (tf32: one 4-bit one). A row takes K / 4 x 4
+// bits (K / 8 x 4 for four-bit types, K / 2 x 4 for tf32): in words of 32 bits, 1/2, 1 or 2. The selector
+// names the lanes of each four that hold them (PTX ISA, "Sparse matrix storage"; CuTe's ELayout_64x64, 64x32,
+// 64x16).
+int sparsity_selectors(const Plan& plan);
+// The lane that holds group `number` of a row's metadata, and the bit that the group's four begin at.
+struct MetadataPlace {
+    std::uint32_t lane = 0, bit = 0;
+};
+MetadataPlace metadata_place(const Plan& plan, int selector, int row, int number);
+int metadata_groups(const Plan& plan);  // of a row
 
 }  // namespace emulator::tensor

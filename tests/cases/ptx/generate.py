@@ -4,6 +4,7 @@ import os
 
 import arithmetic_cases
 import hopper_cases
+import tensor_cases
 import warp_memory_cases
 from case_writer import HERE, written
 
@@ -14,6 +15,7 @@ if __name__ == "__main__":
                 if f.readline().startswith("// Written by generate.py"):
                     os.remove(os.path.join(HERE, name))
     arithmetic_cases.write_all()
+    tensor_cases.write_all()
     warp_memory_cases.write_all()
     hopper_cases.write_all()
     print(len(written), "cases")

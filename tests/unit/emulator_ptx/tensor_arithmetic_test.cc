@@ -166,7 +166,7 @@ TEST(TensorLayouts, CoverEveryElementOncePerRepeat) {
     for (const Plan& plan : tensor::plans()) {
         for (int which = 0; which < 4; ++which) {
             const Layout& layout = plan.layout(which);
-            std::vector<int> seen(layout.rows * layout.cols, 0);
+            std::vector<int> seen(layout.rows * layout.cols * static_cast<std::uint32_t>(plan.products), 0);
             for (const std::uint16_t position : layout.index) {
                 ASSERT_LT(position, seen.size());
                 ++seen[position];
@@ -187,7 +187,8 @@ At at(const Layout& layout, int element, int lane) {
 }
 
 const Plan& mma(const char* shape, Type type, Type d) {
-    return tensor::plans()[static_cast<std::size_t>(tensor::find_plan(false, shape, type, type, d, d))];
+    return tensor::plans()[static_cast<std::size_t>(
+        tensor::find_plan({false, false, shape, type, type, d, d}))];
 }
 
 // The formulas as "Matrix Fragments for mma.m16n8k16" and its neighbours spell them.
@@ -256,8 +257,8 @@ TEST(TensorLayouts, FollowThePtxIsa) {
 // The numbers of registers that PTX gives wmma fragments.
 TEST(TensorLayouts, WmmaFragmentSizes) {
     const auto sizes = [](const char* shape, Type type, Type d) {
-        const Plan& p =
-            tensor::plans()[static_cast<std::size_t>(tensor::find_plan(true, shape, type, type, d, d))];
+        const Plan& p = tensor::plans()[static_cast<std::size_t>(
+            tensor::find_plan({true, false, shape, type, type, d, d}))];
         return std::vector<std::uint32_t>{p.layout_a.registers, p.layout_b.registers, p.layout_c.registers};
     };
     using V = std::vector<std::uint32_t>;
