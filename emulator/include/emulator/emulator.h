@@ -165,9 +165,13 @@ struct Options {
     bool check_races = true;  // shared memory and between blocks
     bool check_initialised = true;
     bool count = true;  // fill Counters
-    // When asynchronous bulk copies (cp.async.bulk, TMA) take effect: as late as the program's waits allow,
-    // so that a missing wait leaves poison, or as they are issued. Both are legal.
+    // When what is asynchronous (bulk copies, TMA, wgmma) takes effect: as late as the program's waits allow,
+    // so that a missing wait shows, or as it is issued. Both are legal.
     enum class Async { late, eager } asynchronous = Async::late;
+    // What PTX only bounds: results of .approx functions, the order and width of a tensor core's sums. nominal: as
+    // a GPU plausibly has them. strictest: the exact value, rounded once. lower, upper, seeded: as low, as high, or
+    // anywhere (by schedule_seed and the argument) as the documented bound allows. A right kernel works with all.
+    enum class Approximation { nominal, strictest, lower, upper, seeded } approximation = Approximation::nominal;
     std::uint64_t schedule_seed = 0;  // 0: warps and blocks in natural order; else a seeded permutation
     std::uint64_t max_warp_instructions =
         2'000'000'000;  // over the whole launch; one on a
@@ -198,7 +202,9 @@ struct Place {
 // takes, an object that was never made or was overwritten), "missing-proxy-fence" (an ordinary write that
 // the async proxy reads without fence.proxy.async), "unawaited-copy" (a block ends before its copies have),
 // "bulk-copy" (an address, size or tensor map that a bulk copy cannot have), "cluster-access" (the shared
-// memory of a block that has ended or may not have begun).
+// memory of a block that has ended or may not have begun); of wgmma "unwaited-wgmma" (a register of a product
+// in flight is touched), "missing-wgmma-fence", "divergent-wgmma" (the warps of a warpgroup do not do the
+// same).
 struct Fault {
     std::string rule;
     std::string kernel;

@@ -341,6 +341,7 @@ static const DecodeTable& decode_table() {
         add_warp(t);
         add_async(t);
         add_tensor(t);
+        add_wgmma(t);
         return t;
     }();
     return table;

@@ -105,6 +105,7 @@ void add_control(DecodeTable& table);
 void add_warp(DecodeTable& table);
 void add_async(DecodeTable& table);
 void add_tensor(DecodeTable& table);  // emulator/src/tensor/
+void add_wgmma(DecodeTable& table);   // as well
 
 // Shared by the families.
 bool is_integer(Type type);

@@ -3,12 +3,14 @@
 // they are inside every documented bound and the same bits come out on every host. tanh, whose documented
 // error is thousands of roundings of an f32, gets an error of that size: a kernel that cannot bear it must
 // show here too.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "emulator/src/exec/lanes.h"
 #include "emulator/src/exec/scalar.h"
 #include "emulator/src/exec/tables.h"
+#include "emulator/src/exec/tolerance.h"
 
 namespace emulator::exec {
 namespace EMULATOR_ISA {
@@ -28,10 +30,32 @@ void approx1(Warp& w, const Instr& in, Mask exec, F f) {
     put(narrow(w, in.destination(0)), r, exec);
 }
 
+// Any other approximation than the nominal one: exact(x) moved within error(x, y). True: it was one.
+template <class F, class E>
+bool moved1(Warp& w, const Instr& in, Mask exec, F exact, E error) {
+    if (approximation_of(w) == Approximation::nominal) return false;
+    const u32* a = narrow(w, in.source(0));
+    const bool ftz = in.has(flag::ftz);
+    alignas(64) u32 r[kLanes] = {};
+    for_lanes(exec, [&](int i) {
+        const u32 bits = ftz ? flush(a[i]) : a[i];
+        const double x = as_float(bits), y = exact(x);
+        const bool fixed = y == 0 || !std::isfinite(y) || (bits & 0x7f800000u) == 0;
+        const u32 v = canonical(fixed ? as_bits(static_cast<float>(y)) : within(w, y, error(x, y), bits, round_to_single));
+        r[i] = ftz ? flush(v) : v;
+    });
+    put(narrow(w, in.destination(0)), r, exec);
+    return true;
+}
+constexpr auto kTwoUlps = [](double, double y) { return 2 * ulp32(y); };
+
 void ex2(Warp& w, const Instr& in, Mask exec) {
+    if (moved1(w, in, exec, exp2_of, kTwoUlps)) return;
     approx1(w, in, exec, [](double x) { return exp2_of(x); });
 }
 void lg2(Warp& w, const Instr& in, Mask exec) {
+    const auto error = [](double x, double y) { return x > 0.5 && x < 2 ? 0x1p-22 : std::fabs(y) * 0x1p-22; };
+    if (moved1(w, in, exec, log2_of, error)) return;
     approx1(w, in, exec, [](double x) { return log2_of(x); });
 }
 // A GPU's sine takes turns: the argument is first multiplied by 1 / (2 pi) in single precision, rounding
@@ -45,13 +69,27 @@ double reduced_by_turns(double x) {
     return static_cast<double>(turns) * 6.283185307179586;
 }
 
+// Past 100 pi nothing is documented: as nominal, with no error beyond.
+double sine_argument(double x) { return std::fabs(x) > 314.159265 ? reduced_by_turns(x) : x; }
+double sine_error(double x, double) {
+    constexpr double near = 6.7434957617430459e-07, far = 3.7571300200e-05;  // 2^-20.5, 2^-14.7
+    const double size = std::fabs(x);
+    return size <= 6.2831853 ? near : size <= 314.159265 ? far : 0;
+}
 void sin_(Warp& w, const Instr& in, Mask exec) {
+    const auto exact = [](double x) { return sine_of(sine_argument(x), 0); };
+    if (moved1(w, in, exec, exact, sine_error)) return;
     approx1(w, in, exec, [](double x) { return sine_of(reduced_by_turns(x), 0); });
 }
 void cos_(Warp& w, const Instr& in, Mask exec) {
+    const auto exact = [](double x) { return sine_of(sine_argument(x), 1); };
+    if (moved1(w, in, exec, exact, sine_error)) return;
     approx1(w, in, exec, [](double x) { return sine_of(reduced_by_turns(x), 1); });
 }
 void tanh_(Warp& w, const Instr& in, Mask exec) {
+    // Never past 1, where every argument's own hyperbolic tangent ends.
+    const auto error = [](double, double y) { return std::min(std::fabs(y) * 0x1p-11, 1 - std::fabs(y)); };
+    if (moved1(w, in, exec, tanh_of, error)) return;
     // 2^-11, less what rounding the result takes of it.
     approx1(w, in, exec, [](double x) {
         const u32 bits = as_bits(static_cast<float>(x)) & 0x7fffffffu;
@@ -59,12 +97,19 @@ void tanh_(Warp& w, const Instr& in, Mask exec) {
     });
 }
 void rcp(Warp& w, const Instr& in, Mask exec) {
+    const auto exact = [](double x) { return 1.0 / x; };
+    if (moved1(w, in, exec, exact, [](double, double y) { return ulp32(y); })) return;
     approx1(w, in, exec, [](double x) { return 1.0 / x; });
 }
 void rsqrt(Warp& w, const Instr& in, Mask exec) {
+    const auto exact = [](double x) { return 1.0 / __builtin_sqrt(x); };
+    const auto error = [](double, double y) { return y * 1.2776e-07; };  // 2^-22.9
+    if (moved1(w, in, exec, exact, error)) return;
     approx1(w, in, exec, [](double x) { return 1.0 / __builtin_sqrt(x); });
 }
 void sqrt_(Warp& w, const Instr& in, Mask exec) {
+    const auto exact = [](double x) { return __builtin_sqrt(x); };
+    if (moved1(w, in, exec, exact, [](double, double y) { return y * 0x1p-23; })) return;
     approx1(w, in, exec, [](double x) { return __builtin_sqrt(x); });
 }
 
@@ -72,12 +117,15 @@ void sqrt_(Warp& w, const Instr& in, Mask exec) {
 void div(Warp& w, const Instr& in, Mask exec) {
     const u32 *a = narrow(w, in.source(0)), *b = narrow(w, in.source(1));
     const bool ftz = in.has(flag::ftz), full = in.sub == 1;
+    const bool moves = approximation_of(w) != Approximation::nominal;
     alignas(64) u32 r[kLanes];
     for (int i = 0; i < kLanes; ++i) {
         const u32 x = ftz ? flush(a[i]) : a[i], y = ftz ? flush(b[i]) : b[i];
         const u32 magnitude = y & 0x7fffffffu;
         const double quotient = static_cast<double>(as_float(x)) / static_cast<double>(as_float(y));
         u32 v = as_bits(static_cast<float>(quotient));
+        if (moves && quotient != 0 && std::isfinite(quotient))
+            v = within(w, quotient, 2 * ulp32(quotient), x ^ y * 31, round_to_single);
         const bool huge = !full && magnitude > 0x7e800000u && magnitude < 0x7f800000u;
         const bool infinite = (x & 0x7fffffffu) == 0x7f800000u;
         const bool nan = (x & 0x7fffffffu) > 0x7f800000u;

@@ -1,8 +1,12 @@
 // f16 and bf16 arithmetic, scalar and packed. Sums and products are exact or innocuously rounded in float;
 // a fused multiply-add is rounded to odd in double first, so that the second rounding is the only one seen.
+#include <algorithm>
+#include <cmath>
+
 #include "emulator/src/exec/lanes.h"
 #include "emulator/src/exec/scalar.h"
 #include "emulator/src/exec/tables.h"
+#include "emulator/src/exec/tolerance.h"
 
 namespace emulator::exec {
 namespace EMULATOR_ISA {
@@ -11,18 +15,20 @@ namespace {
 struct F16 {
     static float load(u32 h) { return half_to_float(h); }
     static u32 store(float v) { return float_to_half(v); }
-    static u32 store(double v) { return double_to_half(v); }
+    static u32 store(double v, int rounding = 0) { return double_to_half(v, rounding); }
     static constexpr u32 exponent = 0x7c00, one = 0x3c00;
     // Before the result is rounded, which brings them to the documented 2^-9.9 (relative) of ex2.approx and
     // 2^-10.987 (absolute, at most 1) of tanh.approx.
     static constexpr double ex2_error = 0x1p-11, tanh_error = 0x1p-12;
+    static constexpr double ex2_bound = 0.0010466, tanh_bound = 0.00049269;
 };
 struct BF16 {
     static float load(u32 h) { return bf16_to_float(h); }
     static u32 store(float v) { return float_to_bf16(v); }
-    static u32 store(double v) { return double_to_bf16(v); }
+    static u32 store(double v, int rounding = 0) { return double_to_bf16(v, rounding); }
     static constexpr u32 exponent = 0x7f80, one = 0x3f80;
     static constexpr double ex2_error = 0x1p-8 * (1 - 0x1p-8), tanh_error = 0x1p-9;  // of 2^-7 and 2^-8
+    static constexpr double ex2_bound = 0x1p-7, tanh_bound = 0x1p-8;
 };
 
 template <class T>
@@ -123,17 +129,23 @@ void abs(Warp& w, const Instr& in, Mask exec) {
 }
 template <class T, int n>
 void ex2(Warp& w, const Instr& in, Mask exec) {
-    map16<T, n, 1>(w, in, exec, [](u32 a, u32, u32) {
+    const bool nominal = approximation_of(w) == Approximation::nominal;
+    map16<T, n, 1>(w, in, exec, [&](u32 a, u32, u32) {
         const double y = exp2_of(static_cast<double>(T::load(a)));
-        const bool zero = (a & 0x7fffu) == 0;
-        return T::store(zero ? y : coarse(y, a, T::ex2_error));
+        if ((a & 0x7fffu) == 0 || y == 0 || !std::isfinite(y)) return T::store(y);
+        if (nominal) return T::store(coarse(y, a, T::ex2_error));
+        return within(w, y, y * T::ex2_bound, a, [](double v, int mode) { return T::store(v, mode); });
     });
 }
 template <class T, int n>
 void tanh_(Warp& w, const Instr& in, Mask exec) {
-    map16<T, n, 1>(w, in, exec, [](u32 a, u32, u32) {
+    const bool nominal = approximation_of(w) == Approximation::nominal;
+    map16<T, n, 1>(w, in, exec, [&](u32 a, u32, u32) {
         const double y = tanh_of(static_cast<double>(T::load(a)));
-        return T::store(coarse_tanh(y, a & 0x7fffu, T::tanh_error));
+        if (nominal) return T::store(coarse_tanh(y, a & 0x7fffu, T::tanh_error));
+        if (y == 0 || !std::isfinite(y)) return T::store(y);
+        const double error = std::min(T::tanh_bound, 1 - std::fabs(y));
+        return within(w, y, error, a, [](double v, int mode) { return T::store(v, mode); });
     });
 }
 

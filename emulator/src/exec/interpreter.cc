@@ -11,6 +11,7 @@
 #include "emulator/src/exec/tables.h"
 #include "emulator/src/exec/undefined.h"
 #include "emulator/src/tensor/handlers.h"
+#include "emulator/src/tensor/wgmma.h"
 
 namespace emulator::exec {
 namespace EMULATOR_ISA {
@@ -189,6 +190,9 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
             f.pc = pc;
             w.instructions = executed;
             if (!check_taint(w, in, mask)) return leave();
+        }
+        if (w.watched && exec) [[unlikely]] {
+            if (!watch_registers(w, in, exec)) return leave();
         }
         if (in.control != Control::collective) {
             executed += 1;
@@ -372,7 +376,7 @@ HandlerSet handler_set() {
     set.tables = {integer_handlers(), float_handlers(), approximate_handlers(), half_handlers(),
                   convert_handlers(), move_handlers(),  memory_handlers(),      atomic_handlers(),
                   async_handlers(),   bulk_handlers(),  collective_handlers(),  mbarrier_handlers(),
-                  video_handlers(),   tensor_handlers()};
+                  video_handlers(),   tensor_handlers(), wgmma_handlers()};
     return set;
 }
 

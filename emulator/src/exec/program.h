@@ -108,7 +108,8 @@ enum : std::uint32_t {
     non_coherent = 1u << 26,  // ld.global.nc
     block_scope = 1u << 25,   // .cta or .cluster: strong within the cluster only
     in_cluster = 1u << 27,    // an address in the shared memory of any block of the cluster
-    relaxed = 1u << 28        // an arrival that orders nothing
+    relaxed = 1u << 28,       // an arrival that orders nothing
+    async_product = 1u << 29  // wgmma.mma_async
 };
 }
 

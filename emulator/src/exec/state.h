@@ -21,6 +21,8 @@ namespace emulator::exec {
 
 struct Block;
 struct Launch;
+struct Products;      // of wgmma.mma_async (tensor/wgmma.h)
+struct WarpgroupLog;  // as well
 
 // By warp of one cluster (Warp::slot): up to which stamp that warp's accesses are ordered, or published.
 // Shared, never changed: one snapshot serves every place that it is passed on to. Null: nothing.
@@ -119,6 +121,7 @@ struct Warp {
     std::uint32_t first_thread = 0;
     Mask present = 0, live = 0;  // lanes that exist; that have not exited
     bool tainted = false;        // some register may hold an undefined value
+    bool watched = false;        // what instructions do with registers is followed (tensor/wgmma.h)
     std::vector<Fragment> fragments;
     std::vector<std::unique_ptr<Frame>> frames;
     std::array<std::array<std::uint32_t, kLanes>, 3> tid{};
@@ -154,6 +157,7 @@ struct Warp {
     std::array<std::uint32_t, 3> agents{};  // entries in clocks, by races::Agent; 0: none yet
     std::uint32_t register_changes = 0;     // setmaxnreg so far, and the latest
     const Instr* register_change = nullptr;
+    std::shared_ptr<Products> products;  // null: no wgmma yet
     // waiting without progress
     const Instr* last_sync = nullptr;  // the last sync-relevant read, and what it read
     std::uint64_t last_sync_address = 0;
@@ -250,6 +254,7 @@ struct Block {
     // Bytes of shared and local memory that hold an undefined value (where their bits say "not written"):
     // what it came from, by the address of the bit.
     std::unordered_map<std::uint64_t, std::uint32_t> stored_undefined;
+    std::vector<std::shared_ptr<WarpgroupLog>> warpgroups;
     // progress
     std::uint64_t writes = 0;  // stores and atomics that changed something, barriers, exits
     std::uint64_t idle = 0;    // instructions since writes last moved

@@ -12,6 +12,7 @@
 #include "emulator/src/launch/async_copy.h"
 #include "emulator/src/launch/cluster.h"
 #include "emulator/src/races/races.h"
+#include "emulator/src/tensor/wgmma.h"
 
 namespace emulator::exec {
 
@@ -91,6 +92,7 @@ void Scheduler::prepare(Block& block, std::uint64_t ordinal) {
     block.mbarrier_objects.clear();
     block.arriving.clear();
     block.stored_undefined.clear();
+    block.warpgroups.clear();
     block.idle = 0;
     block.started_for_waiting = block.waiting = block.waited_for_start = false;
     if (fresh) {
@@ -149,6 +151,8 @@ void Scheduler::prepare(Block& block, std::uint64_t ordinal) {
         w->register_changes = 0;
         w->register_change = nullptr;
         w->awaited_home = nullptr;
+        w->products.reset();
+        w->watched = false;
         w->fragments.clear();
         w->frame = nullptr;
         Fragment f;
@@ -197,7 +201,10 @@ void Scheduler::start(bool for_waiting) {
 }
 
 void Scheduler::retire(std::size_t index) {
-    if (!launch_.stopped) end_block(*resident_[index]);
+    if (!launch_.stopped) {
+        end_block(*resident_[index]);
+        check_warpgroups(*resident_[index]);
+    }
     for (const auto& w : resident_[index]->warps) {
         launch_.max_warp_instructions = std::max(launch_.max_warp_instructions, w->instructions);
         launch_.max_global_loads = std::max(launch_.max_global_loads, w->global_loads);

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "emulator/emulator.h"
 #include "emulator/src/exec/isa.h"
 
 namespace emulator::exec::EMULATOR_ISA {
@@ -21,12 +22,32 @@ struct FloatFormat {
 constexpr FloatFormat kF16{10, 5, 15, true}, kBf16{7, 8, 127, true}, kTf32{10, 8, 127, true},
     kE4m3{3, 4, 7, false}, kE5m2{2, 5, 15, true};
 
+inline FloatFormat format_of(ptx::Type type) {
+    switch (type) {
+        case ptx::Type::bf16:
+            return kBf16;
+        case ptx::Type::tf32:
+            return kTf32;
+        case ptx::Type::e4m3:
+            return kE4m3;
+        case ptx::Type::e5m2:
+            return kE5m2;
+        default:
+            return kF16;
+    }
+}
+
 struct FloatRecipe {
     FloatFormat a, b;
     int fraction_bits = 24;
     int chunk = 8;
     bool output_f16 = false;
     int output_bits = 23;  // of an f32 result's mantissa: 13 for 8-bit floats of some GPUs
+    // Other than nominal: the exact sum rounded to nearest, or (PTX: at least single precision, half for f16
+    // results, order unspecified) a sum that is rounded down, up or, in an order of the seed, to nearest after
+    // every term.
+    Options::Approximation approximation = Options::Approximation::nominal;
+    std::uint64_t seed = 0;
 };
 
 // D = A B + C; a is m x k, b k x n, c and d m x n, row by row, each element's bits in the low part of a word.

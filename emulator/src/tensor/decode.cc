@@ -126,7 +126,7 @@ bool product(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers,
     out.vector = 0;
     if (sparse) {
         const auto selector = decoder.literal(in.operands[5]);
-        const int most = tensor::sparsity_selectors(plan);
+        const int most = tensor::sparsity_selectors(plan.a, plan.k);
         if (!selector || *selector < 0 || *selector >= most) {
             return decoder.fail("the sparsity selector must be a constant from 0 to " +
                                 std::to_string(most - 1));

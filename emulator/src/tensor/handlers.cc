@@ -8,7 +8,6 @@
 #include "emulator/src/tensor/plan.h"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 namespace emulator::exec {
@@ -114,67 +113,16 @@ void start_product(Warp& w, const Instr& in, const Plan& plan, Mask exec) {
         static_cast<std::uint64_t>(plan.n) * static_cast<std::uint64_t>(plan.k);
 }
 
-// The kept elements of a sparse A, m x k/2, to their places in m x k; false after a fault. What the metadata
-// must not say (PTX ISA: undefined behaviour) is a fault where it would matter.
+// A sparse A in full; false after a fault.
 bool expand(Warp& w, const Instr& in, const Plan& plan, std::uint32_t* a) {
-    const std::uint32_t* metadata =
-        narrow(w, in.source(static_cast<int>(plan.layout_a.registers + plan.layout_b.registers +
-                                             plan.layout_c.registers)));
+    const Slot& metadata = in.source(
+        static_cast<int>(plan.layout_a.registers + plan.layout_b.registers + plan.layout_c.registers));
     std::uint32_t kept[kMaxElements / 2];
-    const int half = plan.k / 2, groups = tensor::metadata_groups(plan);
-    std::copy_n(a, plan.m * half, kept);
-    std::fill_n(a, plan.m * plan.k, 0);
-    const bool by_pairs = plan.a == Type::s4 || plan.a == Type::u4;
-    for (int row = 0; row < plan.m; ++row) {
-        for (int group = 0; group < groups; ++group) {
-            const auto place = tensor::metadata_place(plan, in.rounding, row, group);
-            const std::uint32_t bits = metadata[place.lane] >> place.bit & 15;
-            const int first = static_cast<int>(bits & 3), second = static_cast<int>(bits >> 2);
-            const std::uint32_t* from = kept + row * half + group * (half / groups);
-            std::uint32_t* to = a + row * plan.k + group * (plan.k / groups);
-            const char* wrong = nullptr;
-            if (plan.a == Type::tf32) {
-                if (bits != 0x4 && bits != 0xe && from[0] != 0) wrong = "neither 0b0100 nor 0b1110";
-                to[bits == 0xe] = from[0];
-            } else if (by_pairs) {
-                const bool empty = (from[0] | from[1]) == 0 || (from[2] | from[3]) == 0;
-                if (first == second && !empty) wrong = "one place for two pairs";
-                if (in.vector == 2 && first > second) wrong = "out of order";
-                for (int e = 0; e < 2; ++e) {
-                    to[2 * first + e] |= from[e];
-                    to[2 * second + e] |= from[2 + e];
-                }
-            } else {
-                if (first == second && from[0] != 0 && from[1] != 0) wrong = "one place for two elements";
-                if (in.vector == 2 && first > second) wrong = "out of order";
-                to[first] |= from[0];
-                to[second] |= from[1];
-            }
-            if (wrong != nullptr) {
-                report(w, "illegal-instruction", in, static_cast<int>(place.lane),
-                       "the sparsity metadata of row " + std::to_string(row) + ", group " +
-                           std::to_string(group) + " is " + wrong + ": its behaviour is undefined",
-                       true);
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-FloatFormat format_of(Type type) {
-    switch (type) {
-        case Type::bf16:
-            return kBf16;
-        case Type::tf32:
-            return kTf32;
-        case Type::e4m3:
-            return kE4m3;
-        case Type::e5m2:
-            return kE5m2;
-        default:
-            return kF16;
-    }
+    std::copy_n(a, plan.m * plan.k / 2, kept);
+    const auto fault = tensor::expand_sparse(plan.a, plan.m, plan.k, in.rounding, in.vector == 2,
+                                             narrow(w, metadata), kept, a);
+    if (fault) report(w, "illegal-instruction", in, static_cast<int>(fault->lane), fault->what, true);
+    return !fault;
 }
 
 std::uint32_t f16_to_f32(std::uint32_t half) {
@@ -221,6 +169,8 @@ void mma_float(Warp& w, const Instr& in, Mask exec) {
     recipe.fraction_bits = static_cast<int>(in.imm & 0xff);
     recipe.chunk = static_cast<int>(in.imm >> 8 & 0xff);
     recipe.output_bits = static_cast<int>(in.imm >> 16 & 0xff);
+    recipe.approximation = w.launch->options->approximation;
+    recipe.seed = w.launch->options->schedule_seed;
     recipe.output_f16 = plan.d == Type::f16;
     for (int i = 0; i < plan.products; ++i) {
         multiply_float(recipe, plan.m, plan.n, plan.k, a + i * plan.m * plan.k, b + i * plan.k * plan.n,

@@ -1,4 +1,5 @@
-// Handlers of tensor-core instructions (mma, ldmatrix, stmatrix, movmatrix, wmma), compiled once per ISA.
+// Handlers of tensor-core instructions (mma, ldmatrix, stmatrix, movmatrix, wmma, wgmma), compiled once per
+// ISA.
 #pragma once
 
 #include "emulator/src/exec/isa.h"
@@ -6,8 +7,10 @@
 namespace emulator::exec {
 namespace baseline {
 HandlerTable tensor_handlers();
-}
+HandlerTable wgmma_handlers();
+}  // namespace baseline
 namespace v3 {
 HandlerTable tensor_handlers();
-}
+HandlerTable wgmma_handlers();
+}  // namespace v3
 }  // namespace emulator::exec

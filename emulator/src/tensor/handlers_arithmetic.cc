@@ -2,6 +2,8 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "emulator/src/tensor/arithmetic.h"
 
@@ -135,10 +137,76 @@ bool finish_normal(const std::int32_t* total, const std::int32_t* top, int fract
     return good;
 }
 
+std::uint32_t round_down_or_up(const FloatRecipe& recipe, double value, bool up) {
+    // The nearest one first; then a step where it is on the wrong side.
+    const std::uint32_t bits = recipe.output_f16 ? round_to_f16(value)
+                                                 : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    const FloatFormat& format = recipe.output_f16 ? kF16 : kF32;
+    const double nearest = value_of(format, bits);
+    if (nearest == value || std::isnan(nearest) || (nearest > value) == up) return bits;
+    const std::uint32_t sign = recipe.output_f16 ? 0x8000u : 0x80000000u;
+    const bool negative = (bits & sign) != 0;
+    if ((bits & ~sign) == 0) return up ? 1 : sign | 1;
+    return negative == up ? bits - 1 : bits + 1;
+}
+
+// An element with its terms added one by one; `terms` are exact products.
+std::uint32_t add_loosely(const FloatRecipe& recipe, double c, double* terms, int count, std::uint64_t place) {
+    using enum Options::Approximation;
+    const FloatFormat& format = recipe.output_f16 ? kF16 : kF32;
+    const auto nearest = [&](double value) {
+        if (std::isnan(value)) return recipe.output_f16 ? 0x7fffu : 0x7fffffffu;
+        return recipe.output_f16 ? round_to_f16(value) : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    };
+    if (recipe.approximation == strictest) {
+        double sum = c, lost = 0;  // what the additions drop is kept and added at the end
+        for (int p = 0; p < count; ++p) {
+            const double next = sum + terms[p], part = next - sum;
+            lost += (sum - (next - part)) + (terms[p] - part);
+            sum = next;
+        }
+        return nearest(std::isfinite(lost) ? sum + lost : sum);
+    }
+    if (recipe.approximation == seeded) {
+        std::uint64_t state = recipe.seed * 0x9e3779b97f4a7c15ull + place;
+        for (int p = count; p > 1; --p) {
+            state = state * 6364136223846793005ull + 1442695040888963407ull;
+            std::swap(terms[p - 1], terms[(state >> 33) % static_cast<std::uint64_t>(p)]);
+        }
+    }
+    double sum = c;
+    for (int p = 0; p < count; ++p) {
+        sum += terms[p];
+        const bool stays = recipe.approximation == seeded || !std::isfinite(sum);
+        sum = value_of(format, stays ? nearest(sum) : round_down_or_up(recipe, sum, recipe.approximation == upper));
+    }
+    return nearest(sum);
+}
+
+void multiply_loosely(const FloatRecipe& recipe, int m, int n, int k, const std::uint32_t* a,
+                      const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* d) {
+    std::vector<double> left(static_cast<std::size_t>(m) * static_cast<std::size_t>(k)),
+        right(static_cast<std::size_t>(k) * static_cast<std::size_t>(n)), terms(static_cast<std::size_t>(k));
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] = value_of(recipe.a, a[i]);
+    for (std::size_t i = 0; i < right.size(); ++i) right[i] = value_of(recipe.b, b[i]);
+    const auto width = static_cast<std::size_t>(n), depth = static_cast<std::size_t>(k);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(m); ++i) {
+        for (std::size_t j = 0; j < width; ++j) {
+            for (std::size_t p = 0; p < depth; ++p) terms[p] = left[i * depth + p] * right[p * width + j];
+            const double start = value_of(recipe.output_f16 ? kF16 : kF32, c[i * width + j]);
+            d[i * width + j] = add_loosely(recipe, start, terms.data(), k, i * width + j);
+        }
+    }
+}
+
 }  // namespace
 
 void multiply_float(const FloatRecipe& recipe, int m, int n, int k, const std::uint32_t* a,
                     const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* d) {
+    if (recipe.approximation != Options::Approximation::nominal) {
+        multiply_loosely(recipe, m, n, k, a, b, c, d);
+        return;
+    }
     Cut ca, cb;
     const bool special_a = cut(recipe.a, m * k, a, ca.significand, ca.exponent);
     const bool special_b = cut(recipe.b, k * n, b, cb.significand, cb.exponent);
@@ -265,14 +333,20 @@ void multiply_double(int m, int n, int k, const std::uint64_t* a, const std::uin
 
 void multiply_integer(int m, int n, int k, const std::int32_t* a, const std::int32_t* b,
                       const std::uint32_t* c, std::uint32_t* d, bool saturate) {
+    std::int32_t products[kColumns];  // sums of at most 128 products of 16 bits
     for (int i = 0; i < m; ++i) {
-        for (int j = 0; j < n; ++j) {
-            std::int64_t sum = static_cast<std::int32_t>(c[i * n + j]);
-            std::int32_t products = 0;  // at most 64 products of 16 bits
-            for (int p = 0; p < k; ++p) products += a[i * k + p] * b[p * n + j];
-            sum += products;
-            if (saturate) sum = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
-            d[i * n + j] = static_cast<std::uint32_t>(sum);
+        for (int column = 0; column < n; column += kColumns) {
+            std::fill_n(products, kColumns, 0);
+            for (int p = 0; p < k; ++p) {
+                const std::int32_t x = a[i * k + p];
+                for (int j = 0; j < kColumns; ++j) products[j] += x * b[p * n + column + j];
+            }
+            for (int j = 0; j < kColumns; ++j) {
+                const int at = i * n + column + j;
+                std::int64_t sum = std::int64_t{static_cast<std::int32_t>(c[at])} + products[j];
+                if (saturate) sum = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
+                d[at] = static_cast<std::uint32_t>(sum);
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace emulator::tensor {
@@ -237,23 +238,62 @@ int find_plan(const Form& form) {
     return -1;
 }
 
-int metadata_groups(const Plan& plan) {
-    const bool four_bits = plan.a == Type::s4 || plan.a == Type::u4;
-    return plan.k / (four_bits ? 8 : plan.a == Type::tf32 ? 2 : 4);
-}
+static bool by_pairs(Type a) { return a == Type::s4 || a == Type::u4; }
 
-int sparsity_selectors(const Plan& plan) { return 16 / metadata_groups(plan); }
+int metadata_groups(Type a, int k) { return k / (by_pairs(a) ? 8 : a == Type::tf32 ? 2 : 4); }
 
-MetadataPlace metadata_place(const Plan& plan, int selector, int row, int number) {
-    const int groups = metadata_groups(plan);
+int sparsity_selectors(Type a, int k) { return 16 / metadata_groups(a, k); }
+
+MetadataPlace metadata_place(Type a, int k, int selector, int row, int number) {
     const auto place = [&](int q, int bit) {  // of the four lanes that share rows g and g + 8
         return MetadataPlace{static_cast<std::uint32_t>(4 * (row % 8) + q), static_cast<std::uint32_t>(bit)};
     };
     // Half a row to a lane, and with it the same half of the row eight below; one-byte and smaller types give
     // a whole word of one row to a lane.
-    if (groups == 4) return place(selector, 4 * number + 16 * (row / 8));
-    if (bits_of(plan.a) >= 16) return place(2 * selector + number / 4, 4 * (number % 4) + 16 * (row / 8));
+    if (metadata_groups(a, k) == 4) return place(selector, 4 * number + 16 * (row / 8));
+    if (bits_of(a) >= 16) return place(2 * selector + number / 4, 4 * (number % 4) + 16 * (row / 8));
     return place(2 * selector + row / 8 + 2 * (number / 8), 4 * (number % 8));
+}
+
+std::optional<SparsityFault> expand_sparse(Type type, int m, int k, int selector, bool ordered,
+                                           const std::uint32_t* metadata, const std::uint32_t* kept,
+                                           std::uint32_t* a) {
+    std::fill_n(a, m * k, 0);
+    const int half = k / 2, groups = metadata_groups(type, k);
+    for (int row = 0; row < m; ++row) {
+        for (int group = 0; group < groups; ++group) {
+            const MetadataPlace place = metadata_place(type, k, selector, row, group);
+            const std::uint32_t bits = metadata[place.lane] >> place.bit & 15;
+            const int first = static_cast<int>(bits & 3), second = static_cast<int>(bits >> 2);
+            const std::uint32_t* from = kept + row * half + group * (half / groups);
+            std::uint32_t* to = a + row * k + group * (k / groups);
+            const char* wrong = nullptr;
+            if (type == Type::tf32) {
+                if (bits != 0x4 && bits != 0xe && from[0] != 0) wrong = "neither 0b0100 nor 0b1110";
+                to[bits == 0xe] = from[0];
+            } else if (by_pairs(type)) {
+                const bool empty = (from[0] | from[1]) == 0 || (from[2] | from[3]) == 0;
+                if (first == second && !empty) wrong = "one place for two pairs";
+                for (int e = 0; e < 2; ++e) {
+                    to[2 * first + e] |= from[e];
+                    to[2 * second + e] |= from[2 + e];
+                }
+            } else {
+                if (first == second && from[0] != 0 && from[1] != 0) wrong = "one place for two elements";
+                to[first] |= from[0];
+                to[second] |= from[1];
+            }
+            if (ordered && type != Type::tf32 && first > second) wrong = "out of order";
+            if (wrong != nullptr) {
+                return SparsityFault{
+                    place.lane,
+                    fmt::format("the sparsity metadata of row {}, group {} is {} (0b{:04b}): what "
+                                "it does is undefined",
+                                row, group, wrong, bits)};
+            }
+        }
+    }
+    return std::nullopt;
 }
 
 }  // namespace emulator::tensor

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,12 +64,22 @@ int find_plan(const Form& form);  // index into plans(); -1: there is none
 // bits (K / 8 x 4 for four-bit types, K / 2 x 4 for tf32): in words of 32 bits, 1/2, 1 or 2. The selector
 // names the lanes of each four that hold them (PTX ISA, "Sparse matrix storage"; CuTe's ELayout_64x64, 64x32,
 // 64x16).
-int sparsity_selectors(const Plan& plan);
+int sparsity_selectors(Type a, int k);
 // The lane that holds group `number` of a row's metadata, and the bit that the group's four begin at.
 struct MetadataPlace {
     std::uint32_t lane = 0, bit = 0;
 };
-MetadataPlace metadata_place(const Plan& plan, int selector, int row, int number);
-int metadata_groups(const Plan& plan);  // of a row
+MetadataPlace metadata_place(Type a, int k, int selector, int row, int number);
+int metadata_groups(Type a, int k);  // of a row
+
+// The kept elements of a sparse A, m x k/2, to their places in m x k. What the metadata must not say (PTX
+// ISA: undefined behaviour) is returned where it would matter.
+struct SparsityFault {
+    std::uint32_t lane = 0;
+    std::string what;
+};
+std::optional<SparsityFault> expand_sparse(Type type, int m, int k, int selector, bool ordered,
+                                           const std::uint32_t* metadata, const std::uint32_t* kept,
+                                           std::uint32_t* a);
 
 }  // namespace emulator::tensor
