@@ -120,6 +120,17 @@ void visit_counters(Object& c, const Visit& visit) {
     visit("thread_hmul", c.thread_hmul);
     visit("thread_hfma", c.thread_hfma);
     visit("tensor_flops", c.tensor_flops);
+    visit("tensor_fp16_fp16", c.tensor_fp16_fp16);
+    visit("tensor_fp16_fp32", c.tensor_fp16_fp32);
+    visit("tensor_bf16_fp32", c.tensor_bf16_fp32);
+    visit("tensor_tf32_fp32", c.tensor_tf32_fp32);
+    visit("tensor_fp8_fp16", c.tensor_fp8_fp16);
+    visit("tensor_fp8_fp32", c.tensor_fp8_fp32);
+    visit("tensor_fp64", c.tensor_fp64);
+    visit("tensor_int8", c.tensor_int8);
+    visit("tensor_int4", c.tensor_int4);
+    visit("tensor_int1", c.tensor_int1);
+    visit("wgmma_shared_bytes", c.wgmma_shared_bytes);
     visit("thread_integer", c.thread_integer);
     visit("branches", c.branches);
     visit("divergent_branches", c.divergent_branches);
@@ -185,6 +196,7 @@ void visit_line(Line& l, const Visit& visit) {
     visit(l.inst_fma);
     visit(l.inst_xu);
     visit(l.inst_fp64);
+    visit(l.tensor_flops);
 }
 
 template <class Read>

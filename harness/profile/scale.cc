@@ -34,6 +34,17 @@ constexpr std::uint64_t C::*sums[] = {
     &C::thread_hmul,
     &C::thread_hfma,
     &C::tensor_flops,
+    &C::tensor_fp16_fp16,
+    &C::tensor_fp16_fp32,
+    &C::tensor_bf16_fp32,
+    &C::tensor_tf32_fp32,
+    &C::tensor_fp8_fp16,
+    &C::tensor_fp8_fp32,
+    &C::tensor_fp64,
+    &C::tensor_int8,
+    &C::tensor_int4,
+    &C::tensor_int1,
+    &C::wgmma_shared_bytes,
     &C::thread_integer,
     &C::branches,
     &C::divergent_branches,
@@ -95,6 +106,7 @@ constexpr std::uint64_t L::*line_sums[] = {
     &L::inst_fma,
     &L::inst_xu,
     &L::inst_fp64,
+    &L::tensor_flops,
 };
 
 }  // namespace

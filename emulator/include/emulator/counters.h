@@ -30,6 +30,7 @@ struct LineCounters {
     std::uint64_t divergent_branches = 0;
     std::uint64_t bulk_bytes = 0;                            // of global memory, by bulk copies
     std::uint64_t inst_fma = 0, inst_xu = 0, inst_fp64 = 0;  // fma: f32 and half arithmetic
+    std::uint64_t tensor_flops = 0;
 };
 
 struct Counters {
@@ -57,6 +58,13 @@ struct Counters {
     std::uint64_t thread_dadd = 0, thread_dmul = 0, thread_dfma = 0;
     std::uint64_t thread_hadd = 0, thread_hmul = 0, thread_hfma = 0;  // per half element
     std::uint64_t tensor_flops = 0;                                   // 2 m n k per warp-level mma
+    // The same by type: sm__ops_path_tensor_src_fp16_dst_fp16.sum, ..._src_bf16_dst_fp32.sum,
+    // ..._src_int8.sum ...
+    std::uint64_t tensor_fp16_fp16 = 0, tensor_fp16_fp32 = 0, tensor_bf16_fp32 = 0, tensor_tf32_fp32 = 0;
+    std::uint64_t tensor_fp8_fp16 = 0, tensor_fp8_fp32 = 0, tensor_fp64 = 0;
+    std::uint64_t tensor_int8 = 0, tensor_int4 = 0, tensor_int1 = 0;
+    // Bytes of shared memory that wgmma reads by descriptors: each warp its rows of A, a warpgroup B once.
+    std::uint64_t wgmma_shared_bytes = 0;
     std::uint64_t thread_integer = 0;  // smsp__sass_thread_inst_executed_op_integer_pred_on.sum
 
     // branches

@@ -168,10 +168,17 @@ struct Options {
     // When what is asynchronous (bulk copies, TMA, wgmma) takes effect: as late as the program's waits allow,
     // so that a missing wait shows, or as it is issued. Both are legal.
     enum class Async { late, eager } asynchronous = Async::late;
-    // What PTX only bounds: results of .approx functions, the order and width of a tensor core's sums. nominal: as
-    // a GPU plausibly has them. strictest: the exact value, rounded once. lower, upper, seeded: as low, as high, or
-    // anywhere (by schedule_seed and the argument) as the documented bound allows. A right kernel works with all.
-    enum class Approximation { nominal, strictest, lower, upper, seeded } approximation = Approximation::nominal;
+    // What PTX only bounds: results of .approx functions, the order and width of a tensor core's sums.
+    // nominal: as a GPU plausibly has them. strictest: the exact value, rounded once. lower, upper, seeded:
+    // as low, as high, or anywhere (by schedule_seed and the argument) as the documented bound allows. A
+    // right kernel works with all.
+    enum class Approximation {
+        nominal,
+        strictest,
+        lower,
+        upper,
+        seeded
+    } approximation = Approximation::nominal;
     std::uint64_t schedule_seed = 0;  // 0: warps and blocks in natural order; else a seeded permutation
     std::uint64_t max_warp_instructions =
         2'000'000'000;  // over the whole launch; one on a

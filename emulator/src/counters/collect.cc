@@ -1,6 +1,8 @@
 #include "emulator/src/counters/collect.h"
 
 #include <bit>
+#include <string>
+#include <vector>
 
 #include "emulator/src/exec/report.h"
 
@@ -92,6 +94,40 @@ void add_pipe(const exec::Instr& in, std::uint64_t n, Counters& c) {
     }
 }
 
+// Where the operations of a matrix product count: by the types of A and D, which are named in the order D, A
+// ... (wmma with f16 names D and C alone).
+std::uint64_t Counters::*tensor_field(const ptx::Instruction& text) {
+    std::vector<ptx::Type> types;
+    for (const std::string& modifier : text.modifiers)
+        if (const auto type = ptx::parse_type(modifier)) types.push_back(*type);
+    if (types.size() < 2) return nullptr;
+    using enum ptx::Type;
+    const bool half = types[0] == f16;
+    switch (types.size() == 2 ? f16 : types[1]) {
+        case f16:
+            return half ? &Counters::tensor_fp16_fp16 : &Counters::tensor_fp16_fp32;
+        case bf16:
+            return &Counters::tensor_bf16_fp32;
+        case tf32:
+            return &Counters::tensor_tf32_fp32;
+        case e4m3:
+        case e5m2:
+            return half ? &Counters::tensor_fp8_fp16 : &Counters::tensor_fp8_fp32;
+        case f64:
+            return &Counters::tensor_fp64;
+        case s8:
+        case u8:
+            return &Counters::tensor_int8;
+        case s4:
+        case u4:
+            return &Counters::tensor_int4;
+        case b1:
+            return &Counters::tensor_int1;
+        default:
+            return nullptr;
+    }
+}
+
 std::uint64_t count_bits(const std::vector<std::uint64_t>& bits) {
     std::uint64_t n = 0;
     for (const std::uint64_t word : bits) n += static_cast<std::uint64_t>(std::popcount(word));
@@ -123,6 +159,9 @@ void collect(const exec::Launch& launch, Counters& c) {
         add_pipe(in, e.warp, c);
         add_work(in, e.on, c);
         c.tensor_flops += a.flops;
+        c.wgmma_shared_bytes += a.operand_bytes;
+        if (a.flops && text)
+            if (const auto field = tensor_field(*text)) c.*field += a.flops;
         if (in.control == exec::Control::branch || in.control == exec::Control::indexed) {
             c.branches += e.warp;
             c.divergent_branches += a.divergent;
@@ -191,6 +230,7 @@ void collect(const exec::Launch& launch, Counters& c) {
         if (in.pipe == Pipe::fma || in.pipe == Pipe::fp16) line.inst_fma += e.warp;
         if (in.pipe == Pipe::xu) line.inst_xu += e.warp;
         if (in.pipe == Pipe::fp64) line.inst_fp64 += e.warp;
+        line.tensor_flops += a.flops;
     }
     for (const auto& [address, record] : launch.atomic_addresses)
         if (record.operations > c.hottest_atomic_operations) {

@@ -1,6 +1,8 @@
 #include "emulator/counters.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 namespace emulator {
 
@@ -31,6 +33,17 @@ constexpr std::uint64_t Counters::*kSums[] = {&Counters::warp_instructions,
                                               &Counters::thread_hmul,
                                               &Counters::thread_hfma,
                                               &Counters::tensor_flops,
+                                              &Counters::tensor_fp16_fp16,
+                                              &Counters::tensor_fp16_fp32,
+                                              &Counters::tensor_bf16_fp32,
+                                              &Counters::tensor_tf32_fp32,
+                                              &Counters::tensor_fp8_fp16,
+                                              &Counters::tensor_fp8_fp32,
+                                              &Counters::tensor_fp64,
+                                              &Counters::tensor_int8,
+                                              &Counters::tensor_int4,
+                                              &Counters::tensor_int1,
+                                              &Counters::wgmma_shared_bytes,
                                               &Counters::thread_integer,
                                               &Counters::branches,
                                               &Counters::divergent_branches,
@@ -91,7 +104,8 @@ constexpr std::uint64_t LineCounters::*kLineSums[] = {&LineCounters::warp_instru
                                                       &LineCounters::local_requests,
                                                       &LineCounters::inst_fma,
                                                       &LineCounters::inst_xu,
-                                                      &LineCounters::inst_fp64};
+                                                      &LineCounters::inst_fp64,
+                                                      &LineCounters::tensor_flops};
 
 double ratio(std::uint64_t a, std::uint64_t b) {
     return b ? static_cast<double>(a) / static_cast<double>(b) : 0.0;
@@ -146,6 +160,19 @@ std::vector<Metric> metrics(const Counters& c) {
     add("smsp__inst_executed_pipe_fp64.sum", "inst", c.inst_fp64);
     add("smsp__inst_executed_pipe_fp16.sum", "inst", c.inst_fp16);
     add("smsp__inst_executed_pipe_tensor.sum", "inst", c.inst_tensor);
+    for (const auto& [name, value] :
+         std::initializer_list<std::pair<const char*, std::uint64_t>>{{"fp16_dst_fp16", c.tensor_fp16_fp16},
+                                                                      {"fp16_dst_fp32", c.tensor_fp16_fp32},
+                                                                      {"bf16_dst_fp32", c.tensor_bf16_fp32},
+                                                                      {"tf32_dst_fp32", c.tensor_tf32_fp32},
+                                                                      {"fp8_dst_fp16", c.tensor_fp8_fp16},
+                                                                      {"fp8_dst_fp32", c.tensor_fp8_fp32},
+                                                                      {"fp64", c.tensor_fp64},
+                                                                      {"int8", c.tensor_int8},
+                                                                      {"int4", c.tensor_int4},
+                                                                      {"int1", c.tensor_int1}}) {
+        if (value) add(("sm__ops_path_tensor_src_" + std::string(name) + ".sum").c_str(), "", value);
+    }
     add("smsp__inst_executed_pipe_lsu.sum", "inst", c.inst_lsu);
     add("smsp__inst_executed_pipe_cbu.sum", "inst", c.inst_control);
     add("smsp__inst_executed_pipe_uniform.sum", "inst", c.inst_uniform);

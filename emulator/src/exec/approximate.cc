@@ -40,8 +40,9 @@ bool moved1(Warp& w, const Instr& in, Mask exec, F exact, E error) {
     for_lanes(exec, [&](int i) {
         const u32 bits = ftz ? flush(a[i]) : a[i];
         const double x = as_float(bits), y = exact(x);
-        const bool fixed = y == 0 || !std::isfinite(y) || (bits & 0x7f800000u) == 0;
-        const u32 v = canonical(fixed ? as_bits(static_cast<float>(y)) : within(w, y, error(x, y), bits, round_to_single));
+        const auto plain = static_cast<float>(y);  // where it under- or overflows it stays
+        const bool fixed = plain == 0 || !std::isfinite(plain) || (bits & 0x7f800000u) == 0;
+        const u32 v = canonical(fixed ? as_bits(plain) : within(w, y, error(x, y), bits, round_to_single));
         r[i] = ftz ? flush(v) : v;
     });
     put(narrow(w, in.destination(0)), r, exec);
@@ -124,7 +125,7 @@ void div(Warp& w, const Instr& in, Mask exec) {
         const u32 magnitude = y & 0x7fffffffu;
         const double quotient = static_cast<double>(as_float(x)) / static_cast<double>(as_float(y));
         u32 v = as_bits(static_cast<float>(quotient));
-        if (moves && quotient != 0 && std::isfinite(quotient))
+        if (moves && (v & 0x7fffffffu) != 0 && (v & 0x7f800000u) != 0x7f800000u)
             v = within(w, quotient, 2 * ulp32(quotient), x ^ y * 31, round_to_single);
         const bool huge = !full && magnitude > 0x7e800000u && magnitude < 0x7f800000u;
         const bool infinite = (x & 0x7fffffffu) == 0x7f800000u;

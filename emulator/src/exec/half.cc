@@ -132,8 +132,10 @@ void ex2(Warp& w, const Instr& in, Mask exec) {
     const bool nominal = approximation_of(w) == Approximation::nominal;
     map16<T, n, 1>(w, in, exec, [&](u32 a, u32, u32) {
         const double y = exp2_of(static_cast<double>(T::load(a)));
-        if ((a & 0x7fffu) == 0 || y == 0 || !std::isfinite(y)) return T::store(y);
+        if ((a & 0x7fffu) == 0) return T::store(y);
         if (nominal) return T::store(coarse(y, a, T::ex2_error));
+        const u32 plain = T::store(y);
+        if (plain == 0 || plain >= T::exponent) return plain;
         return within(w, y, y * T::ex2_bound, a, [](double v, int mode) { return T::store(v, mode); });
     });
 }

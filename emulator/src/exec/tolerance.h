@@ -1,12 +1,12 @@
 // Options::approximation: how far an approximate result is moved. PTX documents a bound for each .approx
 // function; `nominal` results are far inside most of them. The bounds used here, on the exact value y:
-//   ex2 f32             2 ulp                   CUDA C++ Programming Guide, __expf: 2 + floor(|1.173 x|), ex2's part
-//   lg2 f32             2^-22, absolute for 0.5 < x < 2, else relative               PTX ISA
-//   sin, cos f32        2^-20.5 absolute for |x| <= 2 pi, 2^-14.7 for |x| <= 100 pi  PTX ISA; beyond: none, nominal
-//   rcp f32             1 ulp; div.approx, div.full 2 ulp                            PTX ISA
-//   sqrt f32            2^-23 relative; rsqrt f32 2^-22.9 relative                   PTX ISA
-//   tanh                f32 2^-11 relative, f16 2^-10.987 and bf16 2^-8 absolute     PTX ISA
-//   ex2 f16, bf16       2^-9.9, 2^-7 relative                                        PTX ISA
+//   ex2 f32             2 ulp                   CUDA C++ Programming Guide, __expf: 2 + floor(|1.173 x|),
+//   ex2's part lg2 f32             2^-22, absolute for 0.5 < x < 2, else relative               PTX ISA sin,
+//   cos f32        2^-20.5 absolute for |x| <= 2 pi, 2^-14.7 for |x| <= 100 pi  PTX ISA; beyond: none,
+//   nominal rcp f32             1 ulp; div.approx, div.full 2 ulp                            PTX ISA sqrt f32
+//   2^-23 relative; rsqrt f32 2^-22.9 relative                   PTX ISA tanh                f32 2^-11
+//   relative, f16 2^-10.987 and bf16 2^-8 absolute     PTX ISA ex2 f16, bf16       2^-9.9, 2^-7 relative PTX
+//   ISA
 // Zeros, infinities, NaNs and what PTX fixes (2^0, cos 0, |tanh| <= 1) stay as they are.
 #pragma once
 

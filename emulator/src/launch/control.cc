@@ -11,6 +11,7 @@
 #include "emulator/src/launch/cluster.h"
 #include "emulator/src/launch/local_access.h"
 #include "emulator/src/races/races.h"
+#include "emulator/src/tensor/wgmma.h"
 
 namespace emulator::exec {
 
@@ -95,6 +96,7 @@ Frame* reuse_frame(Warp& w, Mask lanes) {
 }
 
 void release_frame(Warp& w, Frame* frame) {
+    forget_registers(w, frame);
     if (w.frame == frame) w.frame = nullptr;
     std::erase_if(w.frames, [&](const auto& f) { return f.get() == frame; });
 }

@@ -44,8 +44,8 @@ struct FloatRecipe {
     bool output_f16 = false;
     int output_bits = 23;  // of an f32 result's mantissa: 13 for 8-bit floats of some GPUs
     // Other than nominal: the exact sum rounded to nearest, or (PTX: at least single precision, half for f16
-    // results, order unspecified) a sum that is rounded down, up or, in an order of the seed, to nearest after
-    // every term.
+    // results, order unspecified) a sum that is rounded down, up or, in an order of the seed, to nearest
+    // after every term.
     Options::Approximation approximation = Options::Approximation::nominal;
     std::uint64_t seed = 0;
 };

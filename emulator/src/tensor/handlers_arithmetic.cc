@@ -139,8 +139,8 @@ bool finish_normal(const std::int32_t* total, const std::int32_t* top, int fract
 
 std::uint32_t round_down_or_up(const FloatRecipe& recipe, double value, bool up) {
     // The nearest one first; then a step where it is on the wrong side.
-    const std::uint32_t bits = recipe.output_f16 ? round_to_f16(value)
-                                                 : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    const std::uint32_t bits =
+        recipe.output_f16 ? round_to_f16(value) : std::bit_cast<std::uint32_t>(static_cast<float>(value));
     const FloatFormat& format = recipe.output_f16 ? kF16 : kF32;
     const double nearest = value_of(format, bits);
     if (nearest == value || std::isnan(nearest) || (nearest > value) == up) return bits;
@@ -151,12 +151,14 @@ std::uint32_t round_down_or_up(const FloatRecipe& recipe, double value, bool up)
 }
 
 // An element with its terms added one by one; `terms` are exact products.
-std::uint32_t add_loosely(const FloatRecipe& recipe, double c, double* terms, int count, std::uint64_t place) {
+std::uint32_t add_loosely(const FloatRecipe& recipe, double c, double* terms, int count,
+                          std::uint64_t place) {
     using enum Options::Approximation;
     const FloatFormat& format = recipe.output_f16 ? kF16 : kF32;
     const auto nearest = [&](double value) {
         if (std::isnan(value)) return recipe.output_f16 ? 0x7fffu : 0x7fffffffu;
-        return recipe.output_f16 ? round_to_f16(value) : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+        return recipe.output_f16 ? round_to_f16(value)
+                                 : std::bit_cast<std::uint32_t>(static_cast<float>(value));
     };
     if (recipe.approximation == strictest) {
         double sum = c, lost = 0;  // what the additions drop is kept and added at the end
@@ -178,7 +180,8 @@ std::uint32_t add_loosely(const FloatRecipe& recipe, double c, double* terms, in
     for (int p = 0; p < count; ++p) {
         sum += terms[p];
         const bool stays = recipe.approximation == seeded || !std::isfinite(sum);
-        sum = value_of(format, stays ? nearest(sum) : round_down_or_up(recipe, sum, recipe.approximation == upper));
+        sum = value_of(format,
+                       stays ? nearest(sum) : round_down_or_up(recipe, sum, recipe.approximation == upper));
     }
     return nearest(sum);
 }

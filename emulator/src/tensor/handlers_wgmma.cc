@@ -272,6 +272,8 @@ void mma_async(Warp& w, const Instr& in, Mask exec) {
         static_cast<std::uint64_t>(kRows) * in.target * static_cast<std::uint64_t>(depth_of(in));
     launch.accesses[in.id].flops += 2 * work;
     launch.surcharge += work / kLanes;
+    const std::uint64_t of_a = in.sub & warpgroup::a_in_registers ? 0 : kRows * 32;
+    launch.accesses[in.id].operand_bytes += of_a + in.target * (in.sub & warpgroup::sparse ? 64u : 32u) / 4;
     issue_product(w, p);
     if (launch.options->asynchronous == Options::Async::eager) {
         if (compute(w, *p)) write_accumulators(w, *p, false);

@@ -31,6 +31,7 @@ Products& products_of(Warp& w) {
 }
 
 RegisterWatch& watch_of(Warp& w, Products& products) {
+    if (products.current_frame == w.frame) return *products.current;
     RegisterWatch& watch = products.watches[w.frame];
     const std::size_t registers = w.frame->function->narrow;
     if (watch.pending.size() < registers) {
@@ -39,6 +40,8 @@ RegisterWatch& watch_of(Warp& w, Products& products) {
         watch.written_after.resize(registers, 0);
         watch.writer.resize(registers, 0);
     }
+    products.current_frame = w.frame;
+    products.current = &watch;
     return watch;
 }
 
@@ -332,9 +335,7 @@ bool watch_registers(Warp& w, const Instr& in, Mask exec) {
     (void)exec;
     if (in.has(flag::async_product)) return true;
     Products& products = *w.products;
-    const auto found = products.watches.find(w.frame);
-    if (found == products.watches.end() && in.destinations == 0) return true;
-    RegisterWatch& watch = found == products.watches.end() ? watch_of(w, products) : found->second;
+    RegisterWatch& watch = watch_of(w, products);
     const bool moves = (in.flow == Flow::copy && !in.has(flag::selects)) || in.flow == Flow::unpack;
     const bool renames = moves && in.sources == in.destinations;
     const bool in_flight = !products.flights.empty();
@@ -375,6 +376,12 @@ bool watch_registers(Warp& w, const Instr& in, Mask exec) {
         watch.writer[number] = from ? watch.writer[from->number()] : in.id;
     }
     return !w.launch->stopped;
+}
+
+void forget_registers(Warp& w, Frame* frame) {
+    if (!w.products) return;
+    w.products->watches.erase(frame);
+    if (w.products->current_frame == frame) w.products->current_frame = nullptr;
 }
 
 void check_warpgroups(Block& block) {

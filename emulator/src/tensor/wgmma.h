@@ -134,10 +134,12 @@ struct Products {  // of a warp
     };
     std::uint32_t fences = 0;
     const Instr* last_fence = nullptr;
-    std::deque<Flight> flights;  // not waited for, in order
-    std::size_t worked_out = 0;  // of them, from the front
-    std::uint64_t committed = 0; // groups so far; what is issued belongs to the next one
+    std::deque<Flight> flights;   // not waited for, in order
+    std::size_t worked_out = 0;   // of them, from the front
+    std::uint64_t committed = 0;  // groups so far; what is issued belongs to the next one
     std::unordered_map<Frame*, RegisterWatch> watches;
+    Frame* current_frame = nullptr;  // and its entry
+    RegisterWatch* current = nullptr;
     std::uint64_t issued = 0;
 };
 
@@ -161,7 +163,8 @@ void product_fence(Warp& w, const Instr& in);
 void commit_products(Warp& w);
 // Those that a wait_group with `pending` must wait for, oldest first; they are no longer in flight.
 std::vector<std::shared_ptr<Product>> take_finished(Warp& w, std::uint64_t pending);
-// A program need never wait. Past this many in flight the oldest is to be worked out, that memory stays bounded.
+// A program need never wait. Past this many in flight the oldest is to be worked out, that memory stays
+// bounded.
 constexpr std::size_t kMostInFlight = 64;
 std::shared_ptr<Product> take_overdue(Warp& w);  // null: none
 // The result, which is in Product::d, reaches the registers that stand for it; `finished`: they are free
@@ -170,6 +173,7 @@ void write_accumulators(Warp& w, const Product& product, bool finished);
 
 // Before every instruction of a warp that has executed a wgmma.fence: is it allowed to touch its registers?
 bool watch_registers(Warp& w, const Instr& in, Mask exec);
+void forget_registers(Warp& w, Frame* frame);  // the frame ends
 // A block ends: its warpgroups must have issued the same products.
 void check_warpgroups(Block& block);
 

@@ -74,8 +74,7 @@ extern "C" __global__ void k(const float* x, float* y, int rounds) {
         float expected = 0;
         for (int j = 0; j < 16; ++j) {
             float sum = 0;
-            for (int k = 0; k < 16; ++k)
-                sum += x[row_of(i) * 16 + k] * x[j * 16 + k];
+            for (int k = 0; k < 16; ++k) sum += x[row_of(i) * 16 + k] * x[j * 16 + k];
             if (sum > 40.f) expected += x[256 + j * 16 + column_of(i)];
         }
         float total = 0;

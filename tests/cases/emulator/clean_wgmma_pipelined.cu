@@ -65,8 +65,7 @@ extern "C" __global__ void k(const float* x, float* y, int rounds) {
         float p[2] = {};
         for (int j = 0; j < 2; ++j)
             for (int k = 0; k < 16; ++k)
-                p[j] += x[group * 1024 + row_of(i) * 16 + k] *
-                        x[2048 + j * 256 + column_of(i) * 16 + k];
+                p[j] += x[group * 1024 + row_of(i) * 16 + k] * x[2048 + j * 256 + column_of(i) * 16 + k];
         float first = 0, second = p[1] * rounds;
         for (int r = 0; r < rounds; ++r) first = (first + p[0] + p[1]) * 0.5f;
         if (d[i] != first || e[i] != second) __trap();

@@ -401,6 +401,129 @@ def sparse(shape, types, arch, selector=0, variant="sp", tag="", wrong=None):
          body, ra + rb + rc + [("e", "b32", e)], [] if extra else rd, f"sm_{arch}", extra)
 
 
+def warpgroup(types, k, in_registers=False, sparse_selector=None, saturate=False, tag="", specials=False):
+    """wgmma m64n8: 128 threads; A and B in shared memory without swizzle, along k (CuTe's Layout_K_INTER_Atom, atoms
+    of 8 rows by 16 bytes, M or N first), or A in registers (ALayout_64x8, 64x16, 64x32), accumulators as CLayout_64x8."""
+    td, ta, tb = types
+    n = 8
+    is_sparse = sparse_selector is not None
+    full = 2 * k if is_sparse else k
+    rng = random.Random(f"wgmma{types}{k}{in_registers}{sparse_selector}{saturate}{tag}")
+    kept, b, c = draw(64, k, ta, rng), draw(full, n, tb, rng), draw(64, n, td, rng)
+    if specials:
+        f = FLOATS[ta]
+        kept[1][2], b[3][5], c[4][1] = f.nan, FLOATS[tb].nan, FLOATS[td].nan
+        if f.has_infinity:
+            inf = ((1 << f.exponents) - 1) << f.mantissa
+            kept[2][0], kept[5][1], kept[5][2] = inf, inf, inf | 1 << (f.width - 1)
+        c[6][2] = ((1 << FLOATS[td].exponents) - 1) << FLOATS[td].mantissa
+    a = kept
+    inputs = []
+    if is_sparse:
+        unit = 2 if ta == "tf32" else 4
+        a = [[0] * full for _ in range(64)]
+        bits = [[0] * (full // unit) for _ in range(64)]
+        for i in range(64):
+            for g in range(full // unit):
+                if ta == "tf32":
+                    at = rng.randrange(2)
+                    bits[i][g] = 0b1110 if at else 0b0100
+                    a[i][2 * g + at] = kept[i][g]
+                else:
+                    first, second = sorted(rng.sample(range(4), 2))
+                    bits[i][g] = first | second << 2
+                    a[i][4 * g + first], a[i][4 * g + second] = kept[i][2 * g], kept[i][2 * g + 1]
+        e = [rng.getrandbits(32) for _ in range(128)]
+        for t in range(128):
+            g, q, warp = t % 32 // 4, t % 4, t // 32
+            words = [sum(x << (4 * y) for y, x in enumerate(bits[16 * warp + row])) for row in (g, g + 8)]
+            if WIDTHS[ta] >= 16:
+                if q // 2 == sparse_selector:
+                    part = 16 * (q % 2)
+                    e[t] = (words[0] >> part & 0xFFFF) | (words[1] >> part & 0xFFFF) << 16
+            else:
+                e[t] = words[q % 2] >> (32 * (q // 2)) & 0xFFFFFFFF
+        inputs.append(("e", "b32", e))
+    # Hopper: one step for all of K, 25 fraction bits; 8-bit floats 13, and 13 bits of an f32 result.
+    d = [[0] * n for _ in range(64)]
+    eight = ta in ("e4m3", "e5m2")
+    for i in range(64):
+        for j in range(n):
+            column = [b[p][j] for p in range(full)]
+            if ta in FLOATS:
+                cut = (lambda x: x >> 13) if ta == "tf32" else (lambda x: x)
+                d[i][j] = dot_add([cut(x) for x in a[i]], ta, [cut(x) for x in column], tb, c[i][j], td, 13 if eight else 25,
+                                  13 if eight else 23)
+            elif ta == "b1":
+                d[i][j] = (c[i][j] + sum(x & y for x, y in zip(a[i], column))) & 0xFFFFFFFF
+            else:
+                total = signed("s32", c[i][j]) + sum(signed(ta, x) * signed(tb, y) for x, y in zip(a[i], column))
+                d[i][j] = (max(-2**31, min(2**31 - 1, total)) if saturate else total) & 0xFFFFFFFF
+    width = WIDTHS[ta]
+
+    def image(rows, depth):  # rows of A or columns of B, along k
+        data = [0] * (len(rows) * depth * width // 32)
+        for i, row in enumerate(rows):
+            for p in range(depth):
+                bit = p * width
+                byte = i % 8 * 16 + i // 8 * 128 + bit // 128 * (len(rows) // 8 * 128) + bit % 128 // 8
+                data[byte // 4] |= row[p] << (byte % 4 * 8 + bit % 8)
+        return data
+
+    image_a = image(kept, k)
+    image_b = image([[b[p][j] for p in range(full)] for j in range(n)], full)
+    per = 32 // width
+    threads = ((4, 8, 4), (64 * per, 1, 16))
+    a_values = ((per, 2, 2), (64, 8, 64 * 4 * per)) if per > 1 else ((2, 2), (8, 64 * 4))
+
+    def fragment(name, matrix, thread, value, bits, kind):
+        per_register = 32 // bits
+        count = product(value[0]) // per_register
+        regs = [[0] * 128 for _ in range(count)]
+        for t in range(128):
+            for v in range(product(value[0])):
+                at = cute(t, *thread) + cute(v, *value)
+                regs[v // per_register][t] |= matrix[at % 64][at // 64] << (v % per_register * bits)
+        return [(f"{name}{r}", kind, regs[r]) for r in range(count)]
+
+    kind = "f32" if td == "f32" else "b32"
+    c_threads, c_values = ((4, 8, 4), (128, 1, 16)), ((2, 2), (64, 8))
+    rc = fragment("c", c, c_threads, c_values, WIDTHS[td], kind)
+    rd = fragment("d", d, c_threads, c_values, WIDTHS[td], kind)
+    inputs += rc
+    copies = [("ga", "sa", len(image_a)), ("gb", "sb", len(image_b))]
+    body = ""
+    if in_registers:
+        ra = fragment("a", kept, threads, a_values, width, "b32")
+        inputs += ra
+        copies = copies[1:]
+    for buffer, shared, words in copies:
+        body += (f"setp.lt.u32 q, tid_, {words // 4};\nmul.wide.u32 o0, tid_, 16;\nadd.u64 o0, {buffer}, o0;\n"
+                 f"@q ld.global.v4.b32 {{x0, x1, x2, x3}}, [o0];\nmov.u32 s0, {shared};\nshl.b32 s1, tid_, 4;\n"
+                 "add.u32 s0, s0, s1;\n@q st.shared.v4.b32 [s0], {x0, x1, x2, x3};\n")
+    body += "fence.proxy.async;\nbar.sync 0;\n"
+    for name, shared, leading in (("o1", "sa", 1024), ("o2", "sb", 128))[in_registers:]:
+        body += (f"mov.u32 s0, {shared};\nshr.u32 s0, s0, 4;\ncvt.u64.u32 {name}, s0;\n"
+                 f"or.b64 {name}, {name}, 0x{leading >> 4 << 16 | 128 >> 4 << 32:x};\n")
+    for x, y in zip(rd, rc):
+        body += f"mov.b32 {x[0]}, {y[0]};\n"
+    op = ".and.popc" if ta == "b1" else ""
+    scales = "" if td == "s32" else ", 1, 1"
+    if ta in ("f16", "bf16"):
+        scales += ", 0" if in_registers else ", 0, 0"
+    body += (f"wgmma.fence.sync.aligned;\nwgmma.mma_async{'.sp' if is_sparse else ''}.sync.aligned.m64n8k{full}"
+             f"{'.satfinite' if saturate else ''}.{td}.{ta}.{tb}{op} {braces(rd)}, {braces(ra) if in_registers else 'o1'}, o2, "
+             + (f"e, {sparse_selector}, " if is_sparse else "") + f"1{scales};\n"
+             "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;")
+    extra = ["module .shared .align 128 .b8 sa[2048];", "module .shared .align 128 .b8 sb[512];", "reg .b64 o<3>;",
+             "reg .b32 x<4>, s<2>;", "reg .pred q;"]
+    extra += [f"mem {buffer} b32: " + " ".join(f"0x{x:x}" for x in data)
+              for buffer, data in (("ga", image_a), ("gb", image_b)) if buffer in [c[0] for c in copies]]
+    name = (f"wgmma{'_sp' if is_sparse else ''}_m64n8k{full}_{td}_{ta}_{tb}{'_a_in_registers' if in_registers else ''}"
+            f"{f'_sel{sparse_selector}' if is_sparse else ''}{'_sat' if saturate else ''}{tag}")
+    case(name, "layouts as CuTe's atoms, arithmetic as MMA-Sim", body, inputs, rd, "sm_90a", extra)
+
+
 def wmma(shape, types, layouts, arch=80, op=None):
     """Through memory, as the layout of wmma fragments is not specified: a, b and c by load, d by store."""
     m, n, k = shape
@@ -562,6 +685,22 @@ def write_all():
                     sparse((16, 8, 2 * short), ("s32", ta, tb, "s32"), 80, 0, variant)
     sparse((16, 8, 16), ("f32", "f16", "f16", "f32"), 80, 1, "sp::ordered_metadata", "_out_of_order", wrong=0b0001)
     sparse((16, 8, 8), ("f32", "tf32", "tf32", "f32"), 80, 1, "sp", "_undefined_bits", wrong=0b1111)
+    forms = [(("f32", "f16", "f16"), 16), (("f16", "f16", "f16"), 16), (("f32", "bf16", "bf16"), 16),
+             (("f32", "tf32", "tf32"), 8)]
+    forms += [((td, ta, tb), 32) for ta in ("e4m3", "e5m2") for tb in ("e4m3", "e5m2") for td in ("f16", "f32")]
+    forms += [(("s32", ta, tb), 32) for ta in ("s8", "u8") for tb in ("s8", "u8")]
+    for types, k in forms:
+        for in_registers in (False, True):
+            warpgroup(types, k, in_registers)
+        selectors = range(1) if WIDTHS[types[1]] == 8 else range(2)
+        for selector in selectors:
+            warpgroup(types, k, bool(selector) or types[1] == "u8", selector)
+        if types[0] == "s32":
+            warpgroup(types, k, saturate=True)
+    for in_registers in (False, True):
+        warpgroup(("s32", "b1", "b1"), 256, in_registers)
+    warpgroup(("f32", "f16", "f16"), 16, tag="_specials", specials=True)
+    warpgroup(("f16", "e5m2", "e4m3"), 32, tag="_specials", specials=True)
     for shape in ((16, 16, 16), (32, 8, 16), (8, 32, 16)):
         for la, lb in (("row", "col"), ("col", "row")):
             for tc, td in (("f16", "f16"), ("f16", "f32"), ("f32", "f16"), ("f32", "f32")):

@@ -65,6 +65,11 @@ struct Trial {
     int scale_a = 1, scale_b = 1;
     bool scale_d = true;
     std::string suffix;
+    std::string in_flight;     // before the products are waited for
+    const char* result = "d";  // the registers that are stored
+    bool fenced = true;
+    unsigned repeated = 0;  // further products of the same size in `in_flight`
+    std::string fault;      // what must be reported; empty: nothing
     std::string name() const {
         return fmt::format("m64n{}k{} {} {} {} {} widths {} {} across {} {}", n, k, ptx::to_string(d),
                            ptx::to_string(a), ptx::to_string(b), suffix, width_a, width_b, across_a,
@@ -86,7 +91,8 @@ std::string kernel_text(const Trial& t, const Stored& a, const Stored& b) {
         "1024 .b8 "
         "sb[{}];\n.visible .entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pf, .param "
         ".u64 pd)\n"
-        "{{\n.reg .b32 d<{}>, f<4>, tid, i, x, s;\n.reg .b64 p<8>, da, db;\n.reg .pred q, scale;\nmov.u32 "
+        "{{\n.reg .b32 d<{}>, e<128>, f<4>, tid, i, x, s;\n.reg .b64 p<8>, da, db;\n.reg .pred q, "
+        "scale;\nmov.u32 "
         "tid, %tid.x;\n",
         std::max<std::size_t>(a.image.size(), 16), b.image.size(), count);
     int label = 0;
@@ -122,7 +128,7 @@ std::string kernel_text(const Trial& t, const Stored& a, const Stored& b) {
             for (int r = 0; r < 4; ++r)
                 text += fmt::format("ld.global.b32 f{}, [p0+{}];\n", r, 16 * step + 4 * r);
         }
-        text += "wgmma.fence.sync.aligned;\n";
+        if (t.fenced) text += "wgmma.fence.sync.aligned;\n";
         // The next k of an operand: 32 bytes further along k, or two atoms (16 steps) across it.
         const auto advanced = [&](const char* name, const Stored& operand, int width, bool across) {
             const std::uint64_t next_k =
@@ -159,9 +165,11 @@ std::string kernel_text(const Trial& t, const Stored& a, const Stored& b) {
         if (t.a_in_registers && step + 1 < t.steps)
             text += "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";
     }
+    text += t.in_flight;
     text += "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";
     place("pd", count);
-    for (std::uint32_t r = 0; r < count; ++r) text += fmt::format("st.global.b32 [p0+{}], d{};\n", 4 * r, r);
+    for (std::uint32_t r = 0; r < count; ++r)
+        text += fmt::format("st.global.b32 [p0+{}], {}{};\n", 4 * r, t.result, r);
     return text + "ret;\n}\n";
 }
 
@@ -221,8 +229,13 @@ void check(const Trial& t, unsigned seed) {
         const Executed r = run_ptx(
             text, {in_a.image.empty() ? std::vector<std::byte>(4) : in_a.image, in_b.image, in_c, fragments},
             in_c.size(), 128, options);
+        if (!t.fault.empty()) {
+            EXPECT_EQ(r.error.substr(0, r.error.find(':')), t.fault) << r.error;
+            continue;
+        }
         ASSERT_EQ(r.error, "");
-        EXPECT_EQ(r.outcome.counters.tensor_flops, 2u * 64u * static_cast<unsigned>(t.n * depth));
+        EXPECT_EQ(r.outcome.counters.tensor_flops,
+                  2u * 64u * static_cast<unsigned>(t.n * depth) * (1 + t.repeated));
         for (int thread = 0; thread < 128; ++thread) {
             for (int i = 0; i < t.n / 2; ++i) {
                 const auto [row, col] = accumulator_at(thread, i);
@@ -334,6 +347,71 @@ TEST(Wgmma, ScalesNegate) {
             }
         }
     }
+}
+
+std::string each_register(const char* form, int count) {
+    std::string text;
+    for (int r = 0; r < count; ++r) text += fmt::format(fmt::runtime(form), r);
+    return text;
+}
+
+TEST(Wgmma, MovesRenameWhatIsInFlight) {
+    Trial t;
+    t.steps = 3;
+    t.in_flight = each_register("mov.b32 e{0}, d{0};\n", 4);
+    t.result = "e";
+    check(t, 1);
+    // Then the first name may be used for something else.
+    t.in_flight += each_register("mov.b32 d{0}, 0;\n", 4);
+    check(t, 2);
+}
+
+TEST(Wgmma, AccumulatorsInFlightAreLeftAlone) {
+    Trial t;
+    t.fault = "unwaited-wgmma";
+    t.in_flight = "add.u32 x, d1, 0;\n";
+    check(t, 1);
+    t.in_flight = "mov.b32 e1, d1;\nadd.u32 x, e1, 0;\n";  // by another name
+    check(t, 2);
+    t.in_flight = "mov.b32 d1, 0;\n";
+    check(t, 3);
+    t.in_flight = "add.u32 d1, i, 1;\n";
+    check(t, 4);
+    t.in_flight = "st.shared.b32 [s], d1;\n";
+    check(t, 5);
+    t.a_in_registers = true;
+    t.in_flight = "add.u32 f0, f0, 1;\n";
+    check(t, 6);
+}
+
+TEST(Wgmma, FencesAreNeeded) {
+    Trial t;
+    t.fenced = false;
+    t.fault = "missing-wgmma-fence";
+    check(t, 1);
+    t.fenced = true;
+    t.steps = 2;
+    t.in_flight =
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {d0, d1, d2, d3}, da, db, 1, 1, 1, 0, 0;\n"
+        "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\nadd.u32 d1, i, 1;\n"
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {d0, d1, d2, d3}, da, db, 1, 1, 1, 0, 0;\n";
+    check(t, 2);
+    // Another shape takes over the accumulators.
+    t.in_flight =
+        "wgmma.mma_async.sync.aligned.m64n16k16.f16.f16.f16 {d0, d1, d2, d3}, da, da, 1, 1, 1, 0, 0;\n";
+    check(t, 3);
+}
+
+TEST(Wgmma, ManyInFlight) {  // more than are kept back
+    Trial t;
+    t.n = 16;
+    const std::string again =
+        "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {d0, d1, d2, d3, d4, d5, d6, d7}, da, db, "
+        "0, 1, 1, 0, 0;\nwgmma.commit_group.sync.aligned;\n";
+    for (int i = 0; i < 200; ++i) t.in_flight += again;
+    t.scale_d = false;
+    t.repeated = 200;
+    check(t, 4);
 }
 
 }  // namespace
