@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 TASK ?= tasks/softmax_rows.md
 
-.PHONY: help setup setup-test build run test asan ubsan tsan lint format bench mutation attacks install clean
+.PHONY: help setup setup-test build run test asan ubsan tsan lint format bench coverage-doc mutation attacks install clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -44,6 +44,9 @@ format: ## rewrite the sources with clang-format
 
 bench: setup-test ## speed of the emulated GPU, as ratios within one run
 	@scripts/bench.sh
+
+coverage-doc: ## write docs/ptx-coverage.md: which PTX forms the cases of tests/cases/ptx prove
+	@scripts/ptx_coverage.py
 
 mutation: build ## mutation testing of the verifiers (not built yet)
 	@echo "make mutation is not built yet" && exit 3

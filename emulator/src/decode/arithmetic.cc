@@ -7,7 +7,14 @@ namespace {
 namespace flag = exec::flag;
 
 bool is_half(Type t) { return t == Type::f16 || t == Type::bf16 || t == Type::f16x2 || t == Type::bf16x2; }
-bool is_float(Type t) { return t == Type::f32 || t == Type::f64; }
+bool is_float(Type t) { return t == Type::f32 || t == Type::f64 || t == Type::f32x2; }
+// add.f32.f16 and the like: the narrow type of the operands but the last.
+std::optional<Type> mixed_with(Modifiers& m, Type t) {
+    if (t != Type::f32) return std::nullopt;
+    return m.take("f16")    ? std::optional(Type::f16)
+           : m.take("bf16") ? std::optional(Type::bf16)
+                            : std::nullopt;
+}
 bool is_16x2(Type t) { return t == Type::u16x2 || t == Type::s16x2; }
 std::string name_of(Type t) { return std::string(".") + ptx::to_string(t); }
 
@@ -39,6 +46,7 @@ void set_work(Instr& out, Type t, Work f, Work d, Work h) {
     } else {
         out.pipe = Pipe::fma;
         out.work = f;
+        out.work_amount = t == Type::f32x2 ? 2 : 1;
     }
 }
 void integer_work(Instr& out) {
@@ -52,6 +60,12 @@ bool add_sub(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     const bool rounded = take_rounding(m, out);
     const auto t = m.type();
     if (!t) return d.fail("no type");
+    if (const auto from = mixed_with(m, *t)) {
+        set_work(out, *t, Work::fadd, Work::dadd, Work::hadd);
+        out.sub = *from == Type::bf16 ? 1 : 0;
+        return d.handler(out, in.opcode + ".mixed") && d.simple(out, in, *t, {*from, *t});
+    }
+    if (is_half(*t) && out.rounding != 0) return d.fail("this rounding of this type");
     if (is_float(*t) || is_half(*t)) {
         set_work(out, *t, Work::fadd, Work::dadd, Work::hadd);
         return d.handler(out, in.opcode + name_of(*t)) && d.simple(out, in, *t, {*t, *t});
@@ -108,6 +122,7 @@ bool mul(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     const auto part = m.take_any({"lo", "hi", "wide"});
     const auto t = m.type();
     if (!t) return d.fail("no type");
+    if (is_half(*t) && out.rounding != 0) return d.fail("this rounding of this type");
     if (is_float(*t) || is_half(*t)) {
         set_work(out, *t, Work::fmul, Work::dmul, Work::hmul);
         return d.handler(out, "mul" + name_of(*t)) && d.simple(out, in, *t, {*t, *t});
@@ -127,6 +142,12 @@ bool mad(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  //
     const auto part = m.take_any({"lo", "hi", "wide"});
     const auto t = m.type();
     if (!t) return d.fail("no type");
+    if (const auto from = in.opcode == "fma" ? mixed_with(m, *t) : std::nullopt) {
+        set_work(out, *t, Work::ffma, Work::dfma, Work::hfma);
+        out.sub = *from == Type::bf16 ? 1 : 0;
+        return d.handler(out, "fma.mixed") && d.simple(out, in, *t, {*from, *from, *t});
+    }
+    if (is_half(*t) && out.rounding != 0) return d.fail("this rounding of this type");
     if (is_float(*t) || is_half(*t)) {
         set_work(out, *t, Work::ffma, Work::dfma, Work::hfma);
         return d.handler(out, "fma" + name_of(*t)) && d.simple(out, in, *t, {*t, *t, *t});
@@ -153,9 +174,13 @@ bool mad(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  //
 
 bool mul24(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  // mul24 mad24
     const auto part = m.take_any({"lo", "hi"});
+    const bool sat = m.take("sat");
     const auto t = m.type();
     if (!part || !t) return d.fail("this form");
     integer_work(out);
+    if (sat)
+        return d.handler(out, in.opcode + "." + *part + ".sat" + typed_name(*t)) &&
+               d.simple(out, in, *t, {*t, *t, *t});
     if (!d.handler(out, in.opcode + "." + *part + typed_name(*t))) return false;
     return in.opcode == "mul24" ? d.simple(out, in, *t, {*t, *t}) : d.simple(out, in, *t, {*t, *t, *t});
 }
@@ -188,13 +213,14 @@ bool rem(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
 
 bool minmax(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     take_float_flags(m, out);
-    m.take("abs");
+    if (m.take("abs")) out.flags |= flag::magnitude;
     const auto t = m.type();
     if (!t) return d.fail("no type");
     out.pipe = is_half(*t) ? Pipe::fp16 : *t == Type::f64 ? Pipe::fp64 : Pipe::alu;
     if (is_integer(*t)) out.work = Work::integer;
-    if (*t == Type::f32 && in.operands.size() == 4)
-        return d.handler(out, in.opcode + "3.f32") && d.simple(out, in, *t, {*t, *t, *t});
+    const bool three = *t == Type::f32 && in.operands.size() == 4;
+    if (three ? out.has(flag::xorsign_abs) : out.has(flag::magnitude)) return d.fail("this form");
+    if (three) return d.handler(out, in.opcode + "3.f32") && d.simple(out, in, *t, {*t, *t, *t});
     if (is_integer(*t)) {
         if (out.has(flag::relu))
             return d.handler(out, in.opcode + ".relu" + typed_name(*t)) && d.simple(out, in, *t, {*t, *t});
@@ -222,6 +248,7 @@ bool function(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) 
     const bool rounded = take_rounding(m, out);
     const auto t = m.type();
     if (!t || approx == rounded) return d.fail("this form");
+    if (*t == Type::f64 && rounded && out.has(flag::ftz)) return d.fail("this form");
     out.pipe = *t == Type::f64 ? Pipe::fp64 : Pipe::xu;
     // Of the f64 forms only .approx.ftz is a rough start for iterations.
     const bool rough = approx && (*t != Type::f64 || out.has(flag::ftz));

@@ -79,10 +79,13 @@ bool ret(Decoder& d, const ptx::Instruction&, Modifiers& m, Instr& out) {
 bool exit_(Decoder&, const ptx::Instruction&, Modifiers&, Instr& out) { return control(out, Control::exit); }
 bool trap(Decoder&, const ptx::Instruction&, Modifiers&, Instr& out) { return control(out, Control::trap); }
 bool ignore(Decoder& d, const ptx::Instruction& in, Modifiers& m,
-            Instr& out) {  // brkpt pmevent griddepcontrol
+            Instr& out) {  // pmevent griddepcontrol
     for (const std::string& modifier : in.modifiers) m.take(modifier);
     out.pipe = Pipe::control;
     return d.handler(out, "nothing");
+}
+bool breakpoint(Decoder& d, const ptx::Instruction&, Modifiers&, Instr&) {
+    return d.fail("there is no debugger that a breakpoint could stop for");
 }
 bool nanosleep(Decoder& d, const ptx::Instruction&, Modifiers& m, Instr& out) {
     m.take("u32");
@@ -153,7 +156,8 @@ void add_control(DecodeTable& t) {
     t["ret"] = ret;
     t["exit"] = exit_;
     t["trap"] = trap;
-    t["brkpt"] = t["pmevent"] = t["griddepcontrol"] = ignore;
+    t["brkpt"] = breakpoint;
+    t["pmevent"] = t["griddepcontrol"] = ignore;
     t["nanosleep"] = nanosleep;
     t["bar"] = t["barrier"] = bar;
 }

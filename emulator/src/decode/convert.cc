@@ -1,4 +1,6 @@
 // cvt and its special pairs.
+#include <algorithm>
+
 #include "emulator/src/decode/decoder.h"
 
 namespace emulator::decode {
@@ -41,14 +43,38 @@ std::optional<std::uint8_t> kind_of(Type t) {
     }
 }
 
+// The 4- and 6-bit formats, by number in exec/convert.cc.
+std::optional<std::uint8_t> narrow_format(Type t) {
+    if (t == Type::e2m1x2) return 0;
+    if (t == Type::e2m3x2) return 1;
+    if (t == Type::e3m2x2) return 2;
+    return std::nullopt;
+}
+
 bool one_register(Decoder& d, const ptx::Instruction& in, Instr& out, std::initializer_list<Type> types) {
     return d.simple(out, in, Type::none, types);
 }
 
+// cvt.pack.sat.TYPE.s32(.b32): two numbers clamped to TYPE, of `size` bits, and c above them.
+bool pack(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
+    if (!m.take("sat")) return d.fail("this form");
+    const auto to = m.take_any({"u16", "s16", "u8", "s8", "u4", "s4", "u2", "s2"});
+    if (!to || m.type() != Type::s32) return d.fail("these types");
+    if ((*to)[0] == 's') out.flags |= flag::is_signed;
+    out.size = static_cast<std::uint8_t>(std::stoi(to->substr(1)));
+    out.pipe = Pipe::alu;
+    if (out.size == 16)
+        return d.handler(out, "cvt.pack") && d.simple(out, in, Type::b32, {Type::s32, Type::s32});
+    if (m.type() != Type::b32) return d.fail("these types");
+    return d.handler(out, "cvt.pack") && d.simple(out, in, Type::b32, {Type::s32, Type::s32, Type::b32});
+}
+
 bool cvt(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
+    if (m.take("pack")) return pack(d, in, m, out);
     if (m.take("ftz")) out.flags |= flag::ftz;
     const bool finite = m.take("satfinite");
-    if (m.take("sat") || finite) out.flags |= flag::sat;
+    if (finite) out.flags |= flag::satfinite;
+    if (m.take("sat")) out.flags |= flag::sat;
     if (m.take("relu")) out.flags |= flag::relu;
     bool rounded = true, integral = false;
     const auto rounding = m.take_any({"rni", "rzi", "rmi", "rpi", "rna", "rn", "rz", "rm", "rp"});
@@ -78,6 +104,29 @@ bool cvt(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
             return d.handler(out, "cvt.fp8.f16x2") && d.simple(out, in, Type::b16, {Type::b32});
         return d.fail("these types");
     }
+    if (const auto format = narrow_format(*to)) {
+        out.sub = *format;
+        if (!finite || rounding != "rn" || *from != Type::f32) return d.fail("this form");
+        return d.handler(out, "cvt.narrow.f32") && d.simple(out, in, *to, {Type::f32, Type::f32});
+    }
+    if (const auto format = narrow_format(*from)) {
+        out.sub = *format;
+        if (rounding != "rn" || finite || *to != Type::f16x2) return d.fail("this form");
+        return d.handler(out, "cvt.f16x2.narrow") && d.simple(out, in, Type::b32, {*from});
+    }
+    if (*to == Type::ue8m0x2) {
+        if ((rounding != "rz" && rounding != "rp") || out.has(flag::relu)) return d.fail("this form");
+        if (*from == Type::f32)
+            return d.handler(out, "cvt.ue8m0x2.f32") && d.simple(out, in, Type::b16, {Type::f32, Type::f32});
+        if (*from == Type::bf16x2)
+            return d.handler(out, "cvt.ue8m0x2.bf16x2") && d.simple(out, in, Type::b16, {Type::b32});
+        return d.fail("these types");
+    }
+    if (*from == Type::ue8m0x2) {
+        if (rounding != "rn" || finite || out.has(flag::relu) || *to != Type::bf16x2)
+            return d.fail("this form");
+        return d.handler(out, "cvt.bf16x2.ue8m0x2") && d.simple(out, in, Type::b32, {Type::b16});
+    }
     if (*from == Type::e4m3x2 || *from == Type::e5m2x2) {
         out.sub = *from == Type::e4m3x2 ? 0 : 1;
         if (*to != Type::f16x2) return d.fail("these types");
@@ -98,9 +147,16 @@ bool cvt(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     if (from_float && to_float && out.sub2 < out.sub && !rounded)
         return d.fail("a narrowing without a rounding");
     out.imm = integral ? 1 : 0;
-    if (finite && to_float) return d.fail("this form");
+    if (finite && (out.sub != 10 || (out.sub2 != 8 && out.sub2 != 9))) return d.fail("this form");
     if (from_float != to_float || out.sub == 11 || out.sub2 == 11) out.pipe = Pipe::xu;
 
+    if (in.operands.size() == 2)
+        if (const auto* special = std::get_if<ptx::Special>(&in.operands[1].value)) {
+            if (to_float || from_float || is_signed(*from) || out.has(flag::sat))
+                return d.fail("these types of a special register");
+            return read_special(d, in.operands[0], *special,
+                                8 * std::min(ptx::size_bytes(*to), ptx::size_bytes(*from)), out);
+        }
     const auto* result = std::get_if<ptx::Register>(&in.operands.at(0).value);
     const auto* operand =
         in.operands.size() == 2 ? std::get_if<ptx::Register>(&in.operands[1].value) : nullptr;
@@ -108,7 +164,7 @@ bool cvt(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     const bool wide_source = operand && ptx::file_of(operand->type) == ptx::File::wide;
     out.size = result ? static_cast<std::uint8_t>(ptx::size_bytes(result->type)) : 4;
     std::string name = "cvt";
-    const bool plain = !out.has(flag::sat | flag::relu);
+    const bool plain = !out.has(flag::sat | flag::relu | flag::satfinite);
     if (operand && result && plain) {
         if (wide_result && !wide_source && out.sub == 4 && out.sub2 >= 6 && out.sub2 < 8)
             name = "cvt.u64.u32";
@@ -120,7 +176,7 @@ bool cvt(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
         if (out.sub == 5 && out.sub2 == 10 && out.rounding == 0 && !wide_source) name = "cvt.rn.f32.s32";
         if (out.sub == 8 && out.sub2 == 10) name = "cvt.f32.f16";
         if (out.sub == 10 && out.sub2 == 8 && out.rounding == 0 && !integral) name = "cvt.rn.f16.f32";
-        if (out.sub == 9 && out.sub2 == 10) name = "cvt.f32.bf16";
+        if (out.sub == 9 && out.sub2 == 10 && !out.has(flag::ftz)) name = "cvt.f32.bf16";
         if (out.sub == 10 && out.sub2 == 9 && out.rounding == 0 && !integral && !out.has(flag::ftz))
             name = "cvt.rn.bf16.f32";
     }

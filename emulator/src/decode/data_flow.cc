@@ -30,13 +30,18 @@ void set_flow(const ptx::Instruction& in, Instr& out) {
         out.flow = !types.empty() && is_signed(types[0]) ? Flow::shift_right_signed : Flow::shift_right;
     if (op == "bfe" && !types.empty()) out.flow = is_signed(types[0]) ? Flow::extract_signed : Flow::extract;
     if (op == "prmt" && in.modifiers.size() == 1) out.flow = Flow::permute;
-    if (!types.empty() && (types.back() == Type::f16x2 || types.back() == Type::bf16x2) && op != "set")
-        out.flow = Flow::halves;
+    if (!types.empty() && op != "set") {
+        const bool words = types.back() == Type::f32x2;
+        if (words || types.back() == Type::f16x2 || types.back() == Type::bf16x2) {
+            out.flow = Flow::halves;
+            out.flow_width = words ? 32 : 16;
+        }
+    }
     const bool bitwise =
         out.flow == Flow::logic_and || out.flow == Flow::logic_or || out.flow == Flow::logic_xor;
     if ((bitwise || op == "shl" || op == "shr" || op == "bfe") && !types.empty() && types[0] != Type::pred)
         out.flow_width = static_cast<std::uint8_t>(8 * ptx::size_bytes(types[0]));
-    if (op == "cvt" && types.size() == 2) {
+    if (op == "cvt" && types.size() == 2 && !in.has("pack")) {
         const Type to = types[0], from = types[1];
         out.flow = Flow::whole;
         if ((to == Type::f16x2 || to == Type::bf16x2) && from == Type::f32) {

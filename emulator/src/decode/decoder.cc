@@ -340,6 +340,7 @@ static const DecodeTable& decode_table() {
         add_control(t);
         add_warp(t);
         add_async(t);
+        add_video(t);
         add_tensor(t);
         add_wgmma(t);
         return t;

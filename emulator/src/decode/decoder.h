@@ -104,10 +104,13 @@ void add_memory(DecodeTable& table);
 void add_control(DecodeTable& table);
 void add_warp(DecodeTable& table);
 void add_async(DecodeTable& table);
+void add_video(DecodeTable& table);
 void add_tensor(DecodeTable& table);  // emulator/src/tensor/
 void add_wgmma(DecodeTable& table);   // as well
 
 // Shared by the families.
+bool read_special(Decoder& decoder, const ptx::Operand& to, const ptx::Special& special, std::uint32_t bits,
+                  Instr& out);  // mov, cvt: keeps that many bits of a special register
 bool is_integer(Type type);
 bool is_signed(Type type);
 std::string bits_name(Type type);                        // ".b32" for u32, s32, b32, f32 ...

@@ -45,13 +45,21 @@ bool prmt(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     return d.handler(out, "prmt") && d.simple(out, in, Type::b32, {Type::b32, Type::b32, Type::b32});
 }
 bool lop3(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
-    if (m.type() != Type::b32 || in.operands.size() != 5) return d.fail("this form");
+    // lop3.or and lop3.and: also p, whether the word is not zero combined with a predicate.
+    out.sub = m.take("or") ? 1 : m.take("and") ? 2 : 0;
+    if (m.type() != Type::b32 || in.operands.size() != (out.sub ? 6u : 5u)) return d.fail("this form");
     const auto table = d.literal(in.operands[4]);
     if (!table) return d.fail("a table that is not a literal");
     out.imm = *table & 0xff;
     integer_work(out);
-    return d.handler(out, "lop3") && d.destination(out, in.operands[0]) &&
-           d.sources(out, in, 1, 3, Type::b32);
+    if (!d.handler(out, "lop3") || !d.destination(out, in.operands[0])) return false;
+    if (out.sub && out.destinations == 1 && !d.append(out, d.scratch_predicate(), true)) return false;
+    return d.sources(out, in, 1, 3, Type::b32) && (out.sub == 0 || d.source(out, in.operands[5], Type::pred));
+}
+bool fns(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
+    if (m.type() != Type::b32) return d.fail("this type");
+    integer_work(out);
+    return d.handler(out, "fns") && d.simple(out, in, Type::b32, {Type::b32, Type::b32, Type::s32});
 }
 bool field(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  // bfe bfi
     const auto t = m.type();
@@ -125,12 +133,18 @@ bool setp(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     if (!d.handler(out, compare_name(*t))) return false;
     if (std::holds_alternative<ptx::Sink>(in.operands[0].value)) {
         if (!d.append(out, d.scratch_predicate(), true)) return false;
-        if (in.operands[0].pair) return d.fail("a sink with a pair");
+        if (in.operands[0].pair) {
+            ptx::Operand second = in.operands[0];
+            second.value = *in.operands[0].pair;
+            second.pair.reset();
+            if (!d.destination(out, second)) return false;
+        }
     } else if (!d.destination(out, in.operands[0])) {
         return false;
     }
-    if ((*t == Type::f16x2 || *t == Type::bf16x2) && out.destinations != 2)
-        return d.fail("one predicate for a pair");
+    if ((*t == Type::f16x2 || *t == Type::bf16x2) && out.destinations != 2 &&  // p|_
+        !d.append(out, d.scratch_predicate(), true))
+        return false;
     return compared(d, in, *t, out);
 }
 bool set(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
@@ -185,24 +199,6 @@ bool slct(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     return d.handler(out, "slct" + bits_name(*t)) && d.simple(out, in, *t, {*t, *t, *c});
 }
 
-// vadd2 vadd4 and their kin, all lanes selected.
-bool video(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
-    static const std::map<std::string, int> operations = {{"vadd", 0},     {"vsub", 1}, {"vavrg", 2},
-                                                          {"vabsdiff", 3}, {"vmin", 4}, {"vmax", 5}};
-    out.imm = operations.at(in.opcode.substr(0, in.opcode.size() - 1));
-    out.vector = static_cast<std::uint8_t>(in.opcode.back() - '0');
-    const auto r = m.type(), a = m.type(), b = m.type();
-    if (!r || !a || !b) return d.fail("this form");
-    out.sub = static_cast<std::uint8_t>((is_signed(*a) ? 1 : 0) | (is_signed(*b) ? 2 : 0) |
-                                        (is_signed(*r) ? 4 : 0));
-    if (m.take("sat")) out.flags |= flag::sat;
-    if (m.take("add")) out.flags |= flag::reduction;
-    for (const ptx::Operand& operand : in.operands)
-        if (!operand.selector.empty()) return d.fail("a selection of lanes");
-    integer_work(out);
-    return d.handler(out, "video") && d.simple(out, in, Type::u32, {Type::u32, Type::u32, Type::u32});
-}
-
 }  // namespace
 
 void add_logic(DecodeTable& t) {
@@ -211,13 +207,12 @@ void add_logic(DecodeTable& t) {
     t["shf"] = funnel;
     t["prmt"] = prmt;
     t["lop3"] = lop3;
+    t["fns"] = fns;
     t["bfe"] = t["bfi"] = field;
     t["bfind"] = bfind;
     t["bmsk"] = bmsk;
     t["szext"] = szext;
     t["brev"] = t["clz"] = t["popc"] = count;
-    for (const char* name : {"vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax"})
-        t[std::string(name) + "2"] = t[std::string(name) + "4"] = video;
     t["setp"] = setp;
     t["set"] = set;
     t["selp"] = selp;

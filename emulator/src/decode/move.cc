@@ -1,4 +1,6 @@
 // mov, cvta, isspacep.
+#include <algorithm>
+
 #include "emulator/src/decode/decoder.h"
 #include "emulator/src/exec/special.h"
 
@@ -40,8 +42,11 @@ std::optional<SpecialRegister> special_register(const std::string& name, int com
         {"dynamic_smem_size", SpecialRegister::dynamic_smem_size},
         {"cluster_ctarank", SpecialRegister::cluster_ctarank},
         {"cluster_nctarank", SpecialRegister::cluster_nctarank}};
-    if (const auto it = vectors.find(name); it != vectors.end() && component < 3)
-        return static_cast<SpecialRegister>(static_cast<int>(it->second) + component);
+    if (const auto it = vectors.find(name); it != vectors.end())
+        return component == 3 ? SpecialRegister::zero
+                              : static_cast<SpecialRegister>(static_cast<int>(it->second) + component);
+    // What performance counters hold is undefined; a launch is not part of a device graph.
+    if (name.starts_with("pm") || name == "current_graph_exec") return SpecialRegister::zero;
     if (const auto it = scalars.find(name); it != scalars.end()) return it->second;
     if (name.starts_with("envreg")) {
         number = std::atoi(name.c_str() + 6);
@@ -55,7 +60,28 @@ std::uint32_t operand_bytes(const ptx::Operand& operand) {
     return reg ? ptx::size_bytes(reg->type) : 0;
 }
 
+}  // namespace
+
+// mov and cvt of a special register. `bits` are kept of it.
+bool read_special(Decoder& d, const ptx::Operand& to, const ptx::Special& special, std::uint32_t bits,
+                  Instr& out) {
+    std::int64_t number = 0;
+    const auto which = special_register(special.name, special.component, number);
+    if (!which) return d.fail("special register %" + special.name);
+    out.sub = static_cast<std::uint8_t>(*which);
+    out.imm = number;
+    out.size = static_cast<std::uint8_t>(bits / 8);
+    using enum SpecialRegister;
+    if (*which == clock || *which == clock_hi || *which == clock64 || *which == globaltimer ||
+        *which == globaltimer_lo || *which == globaltimer_hi)
+        out.control = exec::Control::timed;
+    return d.handler(out, "special") && d.destination(out, to);
+}
+
+namespace {
+
 bool mov(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
+    const bool vector = m.take("v4");
     const auto t = m.type();
     if (!t || in.operands.size() != 2) return d.fail("this form");
     const ptx::Operand &to = in.operands[0], &from = in.operands[1];
@@ -70,18 +96,17 @@ bool mov(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
         }
         return d.handler(out, "mov.pred") && d.simple(out, in, *t, {*t});
     }
-    if (const auto* special = std::get_if<ptx::Special>(&from.value)) {
-        std::int64_t number = 0;
-        const auto which = special_register(special->name, special->component, number);
-        if (!which) return d.fail("special register %" + special->name);
-        out.sub = static_cast<std::uint8_t>(*which);
-        out.imm = number;
-        using enum SpecialRegister;
-        if (*which == clock || *which == clock_hi || *which == clock64 || *which == globaltimer ||
-            *which == globaltimer_lo || *which == globaltimer_hi)
-            out.control = exec::Control::timed;
-        return d.handler(out, "special") && d.destination(out, to);
+    const auto* special = std::get_if<ptx::Special>(&from.value);
+    if (vector) {  // all of %tid, %ntid, %ctaid or %nctaid
+        const auto* elements = std::get_if<ptx::Vector>(&to.value);
+        if (!special || !elements || elements->elements.size() != 4 || *t != Type::u32)
+            return d.fail("this form");
+        if (special->name != "tid" && special->name != "ntid" && special->name != "ctaid" &&
+            special->name != "nctaid")
+            return d.fail("special register %" + special->name);
+        return read_special(d, to, *special, 32, out);
     }
+    if (special) return read_special(d, to, *special, 8 * ptx::size_bytes(*t), out);
     const std::uint32_t bytes = ptx::size_bytes(*t);
     const auto *to_vector = std::get_if<ptx::Vector>(&to.value),
                *from_vector = std::get_if<ptx::Vector>(&from.value);
@@ -125,6 +150,24 @@ bool cvta(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
         return d.handler(out, "mov.wide") && d.simple(out, in, *t, {*t});
     return d.handler(out, "cvta") && d.simple(out, in, *t, {*t});
 }
+bool stack(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
+    const auto t = m.type();
+    if (!t || (*t != Type::u32 && *t != Type::u64)) return d.fail("this type");
+    d.code.allocates = true;
+    if (!d.handler(out, in.opcode)) return false;
+    if (in.opcode == "stacksave") return d.simple(out, in, *t, {});
+    if (in.opcode == "stackrestore") return in.operands.size() == 1 && d.source(out, in.operands[0], *t);
+    out.imm = 8;
+    if (in.operands.size() == 3) {
+        const auto align = d.literal(in.operands[2]);
+        if (!align || *align <= 0 || *align > (1 << 23) || (*align & (*align - 1)) != 0)
+            return d.fail("this alignment");
+        out.imm = std::max<std::int64_t>(*align, 8);
+    } else if (in.operands.size() != 2) {
+        return d.fail("a different number of operands");
+    }
+    return d.destination(out, in.operands[0]) && d.source(out, in.operands[1], *t);
+}
 bool isspacep(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     const auto space = m.take_any(
         {"global", "shared::cta", "shared::cluster", "shared", "local", "const", "param", "param::entry"});
@@ -156,6 +199,7 @@ void add_move(DecodeTable& t) {
     t["cvta"] = cvta;
     t["isspacep"] = isspacep;
     t["mapa"] = t["getctarank"] = mapa;
+    t["alloca"] = t["stacksave"] = t["stackrestore"] = stack;
 }
 
 }  // namespace emulator::decode

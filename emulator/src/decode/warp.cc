@@ -61,8 +61,17 @@ bool redux(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
             out.sub = i;
             found = true;
         }
+    if (m.take("abs")) out.flags |= flag::magnitude;
+    if (m.take("NaN")) out.flags |= flag::nan_result;
     const auto t = m.type();
     if (!found || !t || in.operands.size() != 3) return d.fail("this form");
+    if (*t == Type::f32 && (out.sub == 1 || out.sub == 2)) {
+        collective(out);
+        return d.handler(out, "redux.f32") && d.destination(out, in.operands[0]) &&
+               d.source(out, in.operands[1], *t) && d.source(out, in.operands[2], Type::b32);
+    }
+    if (out.has(flag::magnitude | flag::nan_result)) return d.fail("this form");
+    if (out.sub <= 2 ? *t != Type::u32 && *t != Type::s32 : *t != Type::b32) return d.fail("this type");
     collective(out);
     return d.handler(out, "redux" + typed_name(*t)) && d.destination(out, in.operands[0]) &&
            d.source(out, in.operands[1], *t) && d.source(out, in.operands[2], Type::b32);

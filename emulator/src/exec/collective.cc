@@ -124,6 +124,25 @@ void redux(Warp& w, const Instr& in, Mask exec) {
     for_lanes(exec, [&](int i) { d[i] = static_cast<u32>(r); });
 }
 
+// sub: 1 min, 2 max; of floats, where a NaN loses unless .NaN, and -0 lies below +0.
+void redux_float(Warp& w, const Instr& in, Mask exec) {
+    const u32* a = narrow(w, in.source(0));
+    const auto value = [&](int i) { return in.has(flag::magnitude) ? a[i] & 0x7fffffffu : a[i]; };
+    u32 r = value(std::countr_zero(exec));
+    for_lanes(exec & (exec - 1), [&](int i) {
+        const u32 v = value(i);
+        const float x = as_float(r), y = as_float(v);
+        if (x != x || y != y)
+            r = in.has(flag::nan_result) || (x != x && y != y) ? kNan32 : x != x ? v : r;
+        else if (x == y)
+            r = in.sub == 2 ? r & v : r | v;
+        else if (in.sub == 2 ? y > x : y < x)
+            r = v;
+    });
+    u32* d = narrow(w, in.destination(0));
+    for_lanes(exec, [&](int i) { d[i] = canonical(r); });
+}
+
 void warp_barrier(Warp& w, const Instr&, Mask exec) { races::warp_sync(w, exec); }
 
 void elect(Warp& w, const Instr& in, Mask exec) {
@@ -162,6 +181,7 @@ const HandlerEntry entries[] = {
     {"match.any.b64", match_any<u64>},
     {"match.all.b32", match_all<u32>},
     {"match.all.b64", match_all<u64>},
+    {"redux.f32", redux_float},
     {"redux.u32", redux<u32>},
     {"redux.s32", redux<s32>},
     {"bar.warp", warp_barrier},

@@ -121,6 +121,10 @@ u32 double_to_float(double v, int rounding) {
     return sign | r.code;
 }
 
+u32 finite(const Instr& in, u32 half, u32 infinity) {
+    return in.has(flag::satfinite) && (half & 0x7fffu) == infinity ? half - 1 : half;
+}
+
 u64 convert_one(const Instr& in, u64 bits) {
     const int from = in.sub, to = in.sub2, rounding = in.rounding;
     const bool sat = in.has(flag::sat), ftz = in.has(flag::ftz);
@@ -128,17 +132,18 @@ u64 convert_one(const Instr& in, u64 bits) {
         const u64 value = extend(bits, from);
         const bool is_signed = from & 1;
         if (to < 8) return sat ? clamp_integer(value, is_signed, to) : value;
-        if (to == 11) return integer_to_f64(value, is_signed, rounding);
+        if (to == 11) {
+            const u64 r = integer_to_f64(value, is_signed, rounding);
+            if (!sat) return r;
+            const double v = as_double(r);
+            return as_bits(v > 0 ? (v < 1 ? v : 1.0) : 0.0);
+        }
         bool exact = true;
         const double v = integer_to_double_odd(value, is_signed, &exact);
-        u64 r = to == 10  ? double_to_float(v, rounding)
-                : to == 8 ? double_to_half(v, rounding)
-                          : double_to_bf16(v, rounding);
-        if (sat && to == 10) {
-            const float f = as_float(static_cast<u32>(r));
-            r = as_bits(f > 0 ? (f < 1 ? f : 1.0f) : 0.0f);
-        }
-        return r;
+        const double clamped = !sat || v == 0 ? v : v > 0 ? 1.0 : 0.0;
+        return to == 10  ? double_to_float(clamped, rounding)
+               : to == 8 ? double_to_half(clamped, rounding)
+                         : double_to_bf16(clamped, rounding);
     }
     double v = 0;
     switch (from) {
@@ -164,9 +169,9 @@ u64 convert_one(const Instr& in, u64 bits) {
     if (in.has(flag::relu) && v < 0) v = 0;
     switch (to) {
         case 8:
-            return double_to_half(v, rounding);
+            return finite(in, double_to_half(v, rounding), 0x7c00);
         case 9:
-            return double_to_bf16(v, rounding);
+            return finite(in, double_to_bf16(v, rounding), 0x7f80);
         case 10: {
             const u32 r = double_to_float(v, in.imm == 1 ? 0 : rounding);
             return ftz ? flush(r) : r;
@@ -253,10 +258,8 @@ void pack_x2(Warp& w, const Instr& in, Mask exec) {
     const auto one = [&](u32 bits) -> u32 {
         double v = as_float(bits);
         if (in.has(flag::relu) && v < 0) v = 0;
-        u32 r = in.sub2 == 8 ? double_to_half(v, in.rounding) : double_to_bf16(v, in.rounding);
-        const u32 infinity = in.sub2 == 8 ? 0x7c00 : 0x7f80;
-        if (in.has(flag::sat) && (r & 0x7fff) == infinity) r -= 1;
-        return r;
+        return in.sub2 == 8 ? finite(in, double_to_half(v, in.rounding), 0x7c00)
+                            : finite(in, double_to_bf16(v, in.rounding), 0x7f80);
     };
     for_lanes(exec, [&](int i) { d[i] = one(a[i]) << 16 | one(b[i]); });
 }
@@ -315,14 +318,106 @@ void fp8_to_half2(Warp& w, const Instr& in, Mask exec) {
     };
     for_lanes(exec, [&](int i) { d[i] = one(a[i] >> 8) << 16 | one(a[i]); });
 }
-void to_tf32(Warp& w, const Instr& in, Mask exec) {  // rna (rounding 4) or rn: 10 explicit bits
+// ---- 4- and 6-bit floats, which have neither infinities nor NaN: e2m1, e2m3, e3m2 by `sub` ----
+struct NarrowFormat {
+    int mantissa, lowest, highest;  // exponents of normal numbers
+    int bits, shift;                // of a code; the distance of the two codes in a register
+};
+constexpr NarrowFormat kNarrow[3] = {{1, 0, 2, 4, 4}, {3, 0, 2, 6, 8}, {2, -2, 4, 6, 8}};
+
+u32 to_narrow(u32 bits, const NarrowFormat& f, bool relu) {
+    const u32 largest = (1u << (f.bits - 1)) - 1;
+    const double v = as_float(bits);
+    if (v != v) return largest;
+    const bool negative = std::signbit(v);
+    if (relu && negative) return 0;
+    const u32 sign = negative ? 1u << (f.bits - 1) : 0;
+    if (std::isinf(v)) return sign | largest;
+    const Rounded r = round_magnitude(std::fabs(v), negative, f.mantissa, f.lowest, f.highest, 0);
+    return sign | (r.overflow || r.code > largest ? largest : r.code);
+}
+u32 narrow_to_half(u32 code, const NarrowFormat& f, bool relu) {
+    const bool negative = (code >> (f.bits - 1)) & 1;
+    if (relu && negative) return 0;
+    const u32 field = (code & ((1u << (f.bits - 1)) - 1)) >> f.mantissa, m = code & ((1u << f.mantissa) - 1);
+    const double significand = static_cast<double>(field == 0 ? m : m + (1u << f.mantissa));
+    const double v =
+        std::ldexp(significand, f.lowest + std::max(static_cast<int>(field) - 1, 0) - f.mantissa);
+    return (negative ? 0x8000u : 0) | double_to_half(v);
+}
+void pack_narrow(Warp& w, const Instr& in, Mask exec) {
+    const u32 *a = narrow(w, in.source(0)), *b = narrow(w, in.source(1));
+    u32* d = narrow(w, in.destination(0));
+    const NarrowFormat& f = kNarrow[in.sub];
+    const bool relu = in.has(flag::relu);
+    for_lanes(exec, [&](int i) { d[i] = to_narrow(a[i], f, relu) << f.shift | to_narrow(b[i], f, relu); });
+}
+void unpack_narrow(Warp& w, const Instr& in, Mask exec) {
+    const u32* a = narrow(w, in.source(0));
+    u32* d = narrow(w, in.destination(0));
+    const NarrowFormat& f = kNarrow[in.sub];
+    const bool relu = in.has(flag::relu);
+    const u32 code = (1u << f.bits) - 1;
+    for_lanes(exec, [&](int i) {
+        d[i] = narrow_to_half((a[i] >> f.shift) & code, f, relu) << 16 | narrow_to_half(a[i] & code, f, relu);
+    });
+}
+
+// ---- ue8m0: a power of two, 2^(code - 127); 255 is NaN. rounding: 1 down, 3 up, of the magnitude ----
+u32 to_ue8m0(u32 bits, const Instr& in) {
+    const u32 magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) return 255;
+    const u32 largest = in.has(flag::satfinite) ? 254 : 255;
+    if (magnitude == 0x7f800000u) return largest;
+    const u32 exponent = magnitude >> 23, fraction = magnitude & 0x7fffffu;
+    // 2^-127, the smallest, is a subnormal f32.
+    if (exponent == 0) return in.rounding == 3 && fraction > 0x400000u ? 1 : 0;
+    const u32 code = exponent + (in.rounding == 3 && fraction != 0 ? 1 : 0);
+    return code > 254 ? largest : code;
+}
+void pack_ue8m0(Warp& w, const Instr& in, Mask exec) {
+    const u32 *a = narrow(w, in.source(0)), *b = narrow(w, in.source(1));
+    u32* d = narrow(w, in.destination(0));
+    for_lanes(exec, [&](int i) { d[i] = to_ue8m0(a[i], in) << 8 | to_ue8m0(b[i], in); });
+}
+void bf16_to_ue8m0(Warp& w, const Instr& in, Mask exec) {
+    map1<u32, u32>(w, in, exec,
+                   [&](u32 a) { return to_ue8m0(a & 0xffff0000u, in) << 8 | to_ue8m0(a << 16, in); });
+}
+void ue8m0_to_bf16(Warp& w, const Instr& in, Mask exec) {
+    const auto one = [](u32 code) -> u32 { return code == 255 ? 0x7fffu : code == 0 ? 0x0040u : code << 7; };
+    map1<u32, u32>(w, in, exec, [&](u32 a) { return one((a >> 8) & 0xff) << 16 | one(a & 0xff); });
+}
+void to_tf32(Warp& w, const Instr& in, Mask exec) {  // rna (rounding 4), rn or rz: 10 explicit bits
     map1<u32, u32>(w, in, exec, [&](u32 a) -> u32 {
-        if ((a & 0x7f800000u) == 0x7f800000u) return (a & 0x7fffffffu) > 0x7f800000u ? kNan32 : a;
+        constexpr u32 infinity = 0x7f800000u, half = 0x1000u, kept = 0xffffe000u;
+        if ((a & 0x7fffffffu) > infinity) return kNan32;
         if (in.has(flag::relu) && (a >> 31)) a = 0;
-        const u32 half = 0x1000;
-        if (in.rounding == 4) return (a + half) & 0xffffe000u;
-        if (in.rounding == 1) return a & 0xffffe000u;
-        return (a + (half - 1) + ((a >> 13) & 1)) & 0xffffe000u;
+        u32 r = a;
+        if ((a & 0x7fffffffu) < infinity)
+            r = (in.rounding == 4   ? a + half
+                 : in.rounding == 1 ? a
+                                    : a + (half - 1) + ((a >> 13) & 1)) &
+                kept;
+        const bool overflow = in.has(flag::satfinite) && (r & infinity) == infinity;
+        return overflow ? (r & 0x80000000u) | (0x7f7fffffu & kept) : r;
+    });
+}
+// size: bits of one element; destination: c << 2 size | a << size | b.
+void pack_integers(Warp& w, const Instr& in, Mask exec) {
+    const u32 *a = narrow(w, in.source(0)), *b = narrow(w, in.source(1));
+    const u32* c = in.sources > 2 ? narrow(w, in.source(2)) : nullptr;
+    const s64 low = in.has(flag::is_signed) ? -(s64{1} << (in.size - 1)) : 0;
+    const s64 high = low + (s64{1} << in.size) - 1;
+    const u64 keep = (u64{1} << in.size) - 1;
+    const auto one = [&](u32 bits) {
+        const s64 v = static_cast<s32>(bits);
+        return static_cast<u64>(v < low ? low : v > high ? high : v) & keep;
+    };
+    u32* d = narrow(w, in.destination(0));
+    for_lanes(exec, [&](int i) {
+        const u64 above = c ? u64{c[i]} << (2 * in.size) : 0;
+        d[i] = static_cast<u32>(above | one(a[i]) << in.size | one(b[i]));
     });
 }
 
@@ -342,6 +437,12 @@ const HandlerEntry entries[] = {
     {"cvt.fp8.f16x2", half_to_fp8},
     {"cvt.f16x2.fp8", fp8_to_half2},
     {"cvt.tf32.f32", to_tf32},
+    {"cvt.pack", pack_integers},
+    {"cvt.narrow.f32", pack_narrow},
+    {"cvt.f16x2.narrow", unpack_narrow},
+    {"cvt.ue8m0x2.f32", pack_ue8m0},
+    {"cvt.ue8m0x2.bf16x2", bf16_to_ue8m0},
+    {"cvt.bf16x2.ue8m0x2", ue8m0_to_bf16},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <xmmintrin.h>
 
 #include "emulator/src/exec/lanes.h"
+#include "emulator/src/exec/scalar.h"
 #include "emulator/src/exec/tables.h"
 
 namespace emulator::exec {
@@ -34,10 +35,7 @@ inline u64 saturate64(u64 bits) {
 
 // f takes floats, gives a float. raw: the result is not made canonical (abs, neg of a NaN are).
 template <int N, class F>
-inline void map32(Warp& w, const Instr& in, Mask exec, F f) {
-    const u32* s[N];
-    for (int k = 0; k < N; ++k) s[k] = narrow(w, in.source(k));
-    alignas(64) u32 r[kLanes];
+inline void values32(const Instr& in, const u32* const (&s)[N], u32* r, F f) {
     if (!in.has(flag::ftz | flag::sat) && in.rounding == 0) {
         for (int i = 0; i < kLanes; ++i) {
             if constexpr (N == 1) r[i] = canonical(as_bits(f(as_float(s[0][i]))));
@@ -45,7 +43,6 @@ inline void map32(Warp& w, const Instr& in, Mask exec, F f) {
             if constexpr (N == 3)
                 r[i] = canonical(as_bits(f(as_float(s[0][i]), as_float(s[1][i]), as_float(s[2][i]))));
         }
-        put(narrow(w, in.destination(0)), r, exec);
         return;
     }
     alignas(64) u32 t[N][kLanes];
@@ -73,6 +70,44 @@ inline void map32(Warp& w, const Instr& in, Mask exec, F f) {
         for (int i = 0; i < kLanes; ++i) r[i] = saturate32(r[i]);
     else
         for (int i = 0; i < kLanes; ++i) r[i] = canonical(r[i]);
+}
+template <int N, class F>
+inline void map32(Warp& w, const Instr& in, Mask exec, F f) {
+    const u32* s[N];
+    for (int k = 0; k < N; ++k) s[k] = narrow(w, in.source(k));
+    alignas(64) u32 r[kLanes];
+    values32<N>(in, s, r, f);
+    put(narrow(w, in.destination(0)), r, exec);
+}
+// Two f32 in each 64-bit register.
+template <int N, class F>
+inline void map32x2(Warp& w, const Instr& in, Mask exec, F f) {
+    alignas(64) u32 half[N][kLanes], r[2][kLanes];
+    const u32* s[N];
+    for (int e = 0; e < 2; ++e) {
+        for (int k = 0; k < N; ++k) {
+            const u64* from = wide(w, in.source(k));
+            for (int i = 0; i < kLanes; ++i) half[k][i] = static_cast<u32>(from[i] >> (32 * e));
+            s[k] = half[k];
+        }
+        values32<N>(in, s, r[e], f);
+    }
+    u64* d = wide(w, in.destination(0));
+    for_lanes(exec, [&](int i) { d[i] = u64{r[1][i]} << 32 | r[0][i]; });
+}
+// All sources but the last are f16 or bf16 (sub 1) and are widened first.
+template <int N, class F>
+inline void map_mixed(Warp& w, const Instr& in, Mask exec, F f) {
+    alignas(64) u32 widened[N][kLanes], r[kLanes];
+    const u32* s[N];
+    for (int k = 0; k < N; ++k) {
+        s[k] = narrow(w, in.source(k));
+        if (k == N - 1) continue;
+        for (int i = 0; i < kLanes; ++i)
+            widened[k][i] = as_bits(in.sub == 1 ? bf16_to_float(s[k][i]) : half_to_float(s[k][i] & 0xffffu));
+        s[k] = widened[k];
+    }
+    values32<N>(in, s, r, f);
     put(narrow(w, in.destination(0)), r, exec);
 }
 
@@ -110,6 +145,20 @@ inline void map64(Warp& w, const Instr& in, Mask exec, F f) {
         map64<N>(w, in, exec, [] PARAMETERS64 { return EXPRESSION; }); \
     }
 
+#define PACKED_AND_MIXED(NAME, N, PARAMETERS, EXPRESSION)                \
+    void NAME##32x2(Warp & w, const Instr& in, Mask exec) {              \
+        map32x2<N>(w, in, exec, [] PARAMETERS { return EXPRESSION; });   \
+    }                                                                    \
+    void NAME##_mixed(Warp& w, const Instr& in, Mask exec) {             \
+        map_mixed<N>(w, in, exec, [] PARAMETERS { return EXPRESSION; }); \
+    }
+
+PACKED_AND_MIXED(add, 2, (float a, float b), a + b)
+PACKED_AND_MIXED(sub, 2, (float a, float b), a - b)
+PACKED_AND_MIXED(fma, 3, (float a, float b, float c), __builtin_fmaf(a, b, c))
+void mul32x2(Warp& w, const Instr& in, Mask exec) {
+    map32x2<2>(w, in, exec, [](float a, float b) { return a * b; });
+}
 PAIR(add, 2, (float a, float b), (double a, double b), a + b)
 PAIR(sub, 2, (float a, float b), (double a, double b), a - b)
 PAIR(mul, 2, (float a, float b), (double a, double b), a* b)
@@ -179,8 +228,13 @@ void minmax32(Warp& w, const Instr& in, Mask exec) {
 }
 template <bool maximum>
 void minmax3_32(Warp& w, const Instr& in, Mask exec) {
-    const bool nan = in.has(flag::nan_result);
+    const bool nan = in.has(flag::nan_result), magnitude = in.has(flag::magnitude);
     map32<3>(w, in, exec, [=](float a, float b, float c) {
+        if (magnitude) {
+            a = as_float(as_bits(a) & 0x7fffffffu);
+            b = as_float(as_bits(b) & 0x7fffffffu);
+            c = as_float(as_bits(c) & 0x7fffffffu);
+        }
         const u32 r = minmax_bits<maximum>(minmax_bits<maximum>(as_bits(a), as_bits(b)), as_bits(c));
         return as_float(nan && (a != a || b != b || c != c) ? kNan32 : r);
     });
@@ -308,6 +362,13 @@ void slct(Warp& w, const Instr& in, Mask exec) {
 }
 
 const HandlerEntry entries[] = {
+    {"add.f32x2", add32x2},
+    {"sub.f32x2", sub32x2},
+    {"mul.f32x2", mul32x2},
+    {"fma.f32x2", fma32x2},
+    {"add.mixed", add_mixed},
+    {"sub.mixed", sub_mixed},
+    {"fma.mixed", fma_mixed},
     {"add.f32", add32},
     {"add.f64", add64},
     {"sub.f32", sub32},

@@ -130,6 +130,11 @@ void mad24_hi(Warp& w, const Instr& in, Mask exec) {
                      [](T a, T b, T c) { return static_cast<T>(u32(product24(a, b) >> 16) + u32(c)); });
 }
 
+void mad24_hi_sat(Warp& w, const Instr& in, Mask exec) {
+    map3<s32, s32, s32, s32>(w, in, exec,
+                             [](s32 a, s32 b, s32 c) { return saturate((product24(a, b) >> 16) + c); });
+}
+
 // Extended precision: destinations d and the carry flag, sources a, b, (c,) and the carry flag.
 template <class T>
 void add_carry(Warp& w, const Instr& in, Mask exec) {
@@ -251,10 +256,33 @@ void lop3(Warp& w, const Instr& in, Mask exec) {
     const u32 table = static_cast<u32>(in.imm);
     u32 term[8];
     for (int k = 0; k < 8; ++k) term[k] = (table >> k) & 1 ? ~0u : 0;
-    map3<u32, u32, u32, u32>(w, in, exec, [&](u32 a, u32 b, u32 c) {
+    const auto combine = [&](u32 a, u32 b, u32 c) {
         return (term[0] & ~a & ~b & ~c) | (term[1] & ~a & ~b & c) | (term[2] & ~a & b & ~c) |
                (term[3] & ~a & b & c) | (term[4] & a & ~b & ~c) | (term[5] & a & ~b & c) |
                (term[6] & a & b & ~c) | (term[7] & a & b & c);
+    };
+    if (in.sub != 0) {  // 1 or, 2 and: the word is not zero, combined with the last source
+        const u32 *a = narrow(w, in.source(0)), *b = narrow(w, in.source(1)), *c = narrow(w, in.source(2));
+        Mask any = 0;
+        for_lanes(exec, [&](int i) { any |= static_cast<Mask>(combine(a[i], b[i], c[i]) != 0) << i; });
+        const Mask q = mask_of(w, in.source(3));
+        map3<u32, u32, u32, u32>(w, in, exec, combine);
+        set_predicate(w, in.destination(1), exec, in.sub == 1 ? any | q : any & q);
+        return;
+    }
+    map3<u32, u32, u32, u32>(w, in, exec, combine);
+}
+// The n-th set bit of a mask, counted from `base` upwards or, when n is negative, downwards.
+void fns(Warp& w, const Instr& in, Mask exec) {
+    map3<u32, u32, u32, s32>(w, in, exec, [](u32 mask, u32 base, s32 n) -> u32 {
+        if (base >= 32) return ~0u;
+        if (n == 0) return (mask >> base) & 1 ? base : ~0u;
+        s64 left = n > 0 ? s64{n} : -s64{n};
+        for (s64 at = base; at >= 0 && at<32; at += n> 0 ? 1 : -1) {
+            left -= (mask >> at) & 1;
+            if (left == 0) return static_cast<u32>(at);
+        }
+        return ~0u;
     });
 }
 template <class T>
@@ -483,6 +511,7 @@ const HandlerEntry entries[] = {
     ONLY32("mul24.hi", mul24_hi),
     ONLY32("mad24.lo", mad24_lo),
     ONLY32("mad24.hi", mad24_hi),
+    {"mad24.hi.sat.s32", mad24_hi_sat},
     {"addc.b32", add_carry<u32>},
     {"addc.b64", add_carry<u64>},
     {"subc.b32", sub_carry<u32>},
@@ -505,6 +534,7 @@ const HandlerEntry entries[] = {
     {"shf", shf},
     {"prmt", prmt},
     {"lop3", lop3},
+    {"fns", fns},
     WIDER("bfe", bfe),
     {"bfi.b32", bfi<u32>},
     {"bfi.b64", bfi<u64>},

@@ -384,7 +384,7 @@ bool local_ok(Warp& w, const Instr& in, Mask exec, const Request& r, bool is_sto
     if (r.shape.high + r.bytes > limit || (r.shape.any & (r.bytes - 1)))
         for_lanes(exec, [&](int i) {
             if (failed) return;
-            if (r.address[i] + r.bytes > limit) {
+            if (r.address[i] + r.bytes > limit && !is_allocated(w, i, r.address[i], r.bytes)) {
                 report_bad_local(w, in, i, r.address[i], r.bytes, is_store, limit);
                 failed = true;
             } else if (r.address[i] & (r.bytes - 1)) {

@@ -1,4 +1,6 @@
 // mov in all its forms, selp, address conversion, special registers.
+#include <fmt/format.h>
+
 #include "emulator/src/exec/lanes.h"
 #include "emulator/src/exec/special.h"
 
@@ -222,10 +224,60 @@ u64 special_value(Warp& w, const Instr& in, int lane) {
             return 0;
     }
 }
+// size: bytes that are kept. Four destinations: the components, of which the last is always zero.
 void special(Warp& w, const Instr& in, Mask exec) {
-    const Slot& d = in.destination(0);
     if (in.control == Control::timed) w.launch->clock.pass(8, 24);
-    for_lanes(exec, [&](int i) { set_lane(w, d, i, special_value(w, in, i)); });
+    const u64 keep = in.size >= 8 ? ~0ull : (1ull << (8 * in.size)) - 1;
+    Instr one = in;
+    for (int k = 0; k < in.destinations; ++k) {
+        one.sub = k == 3 ? static_cast<u8>(SpecialRegister::zero) : static_cast<u8>(in.sub + k);
+        for_lanes(exec, [&](int i) { set_lane(w, in.destination(k), i, special_value(w, one, i) & keep); });
+    }
+}
+
+// ---- stack ----
+// Allocations of a lane grow down from the end of its local memory, towards the frames; imm: the alignment.
+void alloca_(Warp& w, const Instr& in, Mask exec) {
+    const u64 frames_end = w.frame->local_base + w.frame->function->frame_bytes;
+    bool failed = false;
+    for_lanes(exec, [&](int i) {
+        if (failed) return;
+        u32& top = w.stack[static_cast<std::size_t>(i)];
+        const u64 size = lane_value(w, in.source(0), i);
+        const u64 room = top > frames_end ? top - frames_end : 0;
+        const u64 at = size > room ? 0 : (top - size) & ~(static_cast<u64>(in.imm) - 1);
+        if (size > room || at < frames_end) {
+            report(w, "stack-overflow", in, i,
+                   fmt::format("allocates {} bytes where {} of the thread's {} bytes of stack are left", size,
+                               room, w.launch->local_limit),
+                   true);
+            failed = true;
+            return;
+        }
+        if (w.launch->check_initialised)
+            clear_bits(w.local_written, static_cast<u64>(i) * w.launch->local_stride + at, top - at);
+        top = static_cast<u32>(at);
+        set_lane(w, in.destination(0), i, at);
+    });
+}
+void stacksave(Warp& w, const Instr& in, Mask exec) {
+    for_lanes(exec, [&](int i) { set_lane(w, in.destination(0), i, w.stack[static_cast<std::size_t>(i)]); });
+}
+void stackrestore(Warp& w, const Instr& in, Mask exec) {
+    bool failed = false;
+    for_lanes(exec, [&](int i) {
+        if (failed) return;
+        u32& top = w.stack[static_cast<std::size_t>(i)];
+        const u64 to = lane_value(w, in.source(0), i);
+        if (to < top || to > w.launch->local_limit) {
+            report(w, "out-of-bounds", in, i,
+                   fmt::format("restores the stack pointer to {:#x}, which stacksave did not give here", to),
+                   true);
+            failed = true;
+            return;
+        }
+        top = static_cast<u32>(to);
+    });
 }
 
 void explicit_cluster(Warp& w, const Instr& in, Mask exec) {
@@ -263,6 +315,9 @@ const HandlerEntry entries[] = {
     {"special", special},
     {"mapa", mapa},
     {"mov.pred.explicit_cluster", explicit_cluster},
+    {"alloca", alloca_},
+    {"stacksave", stacksave},
+    {"stackrestore", stackrestore},
 };
 
 }  // namespace

@@ -73,7 +73,7 @@ enum class Flow : std::uint8_t {
     permute,  // prmt in its general form
     extract,  // bfe
     extract_signed,
-    halves,  // f16x2, bf16x2: each half by itself
+    halves,  // f16x2, bf16x2, f32x2: each half, of flow_width bits, by itself
     join,    // cvt.f16x2.f32: two values, the first to the upper half
     widen,   // cvt between integers: flow_width bits, the rest zero
     widen_signed
@@ -109,7 +109,9 @@ enum : std::uint32_t {
     block_scope = 1u << 25,   // .cta or .cluster: strong within the cluster only
     in_cluster = 1u << 27,    // an address in the shared memory of any block of the cluster
     relaxed = 1u << 28,       // an arrival that orders nothing
-    async_product = 1u << 29  // wgmma.mma_async
+    async_product = 1u << 29, // wgmma.mma_async
+    magnitude = 1u << 30,     // min/max of three, redux: .abs
+    satfinite = 1u << 31      // cvt: the largest finite value instead of an infinity
 };
 }
 
@@ -166,6 +168,7 @@ struct FunctionCode {
     std::string name;
     bool is_kernel = false;
     bool decoded = false;
+    bool allocates = false;  // has an alloca
     std::vector<Instr> code;
     std::vector<Slot> slots;
     std::vector<std::uint32_t> narrow_constants;  // one value each; broadcast per launch

@@ -51,7 +51,8 @@ enum class SpecialRegister : std::uint8_t {
     cluster_nctaid_y,
     cluster_nctaid_z,
     cluster_ctarank,
-    cluster_nctarank
+    cluster_nctarank,
+    zero
 };
 
 }  // namespace emulator::exec

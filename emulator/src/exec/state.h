@@ -41,6 +41,9 @@ struct Frame {
     std::uint32_t depth = 0;
     std::uint32_t local_base = 0;  // offset of the frame in each thread's local memory
     Mask lanes = 0;                // still inside
+    // Warp::stack when the frame began: what alloca took is given back by the return. Null: no code
+    // allocates.
+    std::unique_ptr<const std::array<std::uint32_t, kLanes>> stack_at_entry;
     std::unique_ptr<std::byte[]> registers;
     std::vector<Mask> taint_store;
     std::vector<std::uint32_t> origin_store;
@@ -125,6 +128,9 @@ struct Warp {
     std::vector<Fragment> fragments;
     std::vector<std::unique_ptr<Frame>> frames;
     std::array<std::array<std::uint32_t, kLanes>, 3> tid{};
+    // alloca: from here to Launch::local_limit lies what the lane has allocated, the latest lowest; frames
+    // grow towards it.
+    std::array<std::uint32_t, kLanes> stack{};
     std::uint64_t instructions = 0, global_loads = 0;
     std::uint64_t yield_at = 0;
     std::byte* local = nullptr;  // lane i at i * Launch::local_stride
@@ -349,6 +355,7 @@ struct Launch {
     std::uint32_t threads_per_block = 0, warps_per_block = 0;
     std::uint32_t shared_bytes = 0;
     std::uint32_t local_stride = 0, local_limit = 0;
+    bool allocates = false;  // some function has an alloca
 
     std::vector<InstrCounters> executed;  // by Instr::id
     std::vector<AccessCounters> accesses;

@@ -88,4 +88,10 @@ inline bool is_local_window(std::uint64_t address) {
     return (address >> kSlotShift) == (kLocalWindow >> kSlotShift);
 }
 
+// Is this local memory that the lane has taken with alloca?
+inline bool is_allocated(const Warp& w, int lane, std::uint64_t address, std::uint32_t bytes) {
+    const std::uint64_t limit = w.launch->local_limit;
+    return address >= w.stack[static_cast<std::size_t>(lane)] && address <= limit && bytes <= limit - address;
+}
+
 }  // namespace emulator::exec

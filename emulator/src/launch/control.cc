@@ -32,7 +32,11 @@ Frame* push_frame(Warp& w, const FunctionCode& function, Frame* parent, const In
     Launch& launch = *w.launch;
     const std::uint32_t base = parent ? parent->local_base + parent->function->frame_bytes : 0;
     const std::uint32_t depth = parent ? parent->depth + 1 : 0;
-    if (base + function.frame_bytes > launch.local_limit || depth >= kMaxDepth) {
+    std::uint32_t limit = launch.local_limit;
+    if (launch.allocates)
+        for (Mask m = lanes; m; m &= m - 1)
+            limit = std::min(limit, w.stack[static_cast<std::size_t>(std::countr_zero(m))]);
+    if (base + function.frame_bytes > limit || depth >= kMaxDepth) {
         report(w, "stack-overflow", *call, std::countr_zero(lanes),
                fmt::format("a call needs more than the thread's {} bytes of stack (call depth {})",
                            launch.local_limit, depth),
@@ -48,6 +52,8 @@ Frame* push_frame(Warp& w, const FunctionCode& function, Frame* parent, const In
     f->depth = depth;
     f->local_base = base;
     f->lanes = lanes;
+    if (launch.allocates)
+        f->stack_at_entry = std::make_unique<const std::array<std::uint32_t, kLanes>>(w.stack);
     const std::size_t wide_bytes = std::size_t{function.wide} * 256,
                       narrow_bytes = std::size_t{function.narrow} * 128;
     const std::size_t bytes = wide_bytes + narrow_bytes + std::size_t{function.predicates} * 4 + 64;
@@ -209,6 +215,11 @@ void do_return(Warp& w, Fragment& f, Mask exec) {
             }
         });
     }
+    if (frame->stack_at_entry)
+        for_lanes(exec, [&](int lane) {
+            const auto at = static_cast<std::size_t>(lane);
+            w.stack[at] = (*frame->stack_at_entry)[at];
+        });
     const std::uint32_t pc = frame->return_pc;
     if (exec != f.mask) {
         f.pc += 1;

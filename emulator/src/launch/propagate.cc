@@ -109,9 +109,10 @@ Bits result_bits(Warp& w, const Instr& in, int k, int lane) {
         case Flow::halves: {
             Bits any = 0;
             for (int s = 0; s < in.sources; ++s) any |= of(s);
+            const Bits lower = low(in.flow_width), upper = lower << in.flow_width;
             if (in.destinations == 2)  // setp: one predicate per half
-                return k == 0 ? any & 0xffffu : any & 0xffff0000u;
-            return (any & 0xffffu ? 0xffffu : 0u) | (any & 0xffff0000u ? 0xffff0000u : 0u);
+                return any & (k == 0 ? lower : upper);
+            return (any & lower ? lower : 0) | (any & upper ? upper : 0);
         }
         case Flow::join:
             return (of(0) ? 0xffff0000u : 0u) | (in.sources > 1 && of(1) ? 0xffffu : 0u);

@@ -291,7 +291,9 @@ Outcome run(const Module& module, Memory& memory, const Launch& request, const O
     launch.clock.state = options.schedule_seed;
     launch.clock.pass(std::uint64_t{1} << 20, ~0u);
     const bool calls = !launch.kernel->calls.empty();
-    launch.local_limit = launch.kernel->frame_bytes + (calls ? 65536 : 0);
+    launch.allocates = std::any_of(launch.program->functions.begin(), launch.program->functions.end(),
+                                   [](const exec::FunctionCode& f) { return f.allocates; });
+    launch.local_limit = launch.kernel->frame_bytes + (calls || launch.allocates ? 65536 : 0);
     launch.local_stride = (launch.local_limit + 63) / 64 * 64;
 
     const std::uint64_t slot = launch.memory->next_slot, drawn = launch.memory->drawn;

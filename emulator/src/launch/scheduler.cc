@@ -126,6 +126,7 @@ void Scheduler::prepare(Block& block, std::uint64_t ordinal) {
         w->slot = block.rank * launch.warps_per_block + w->index;
         w->cluster_arrived = w->cluster_passed = 0;
         w->cluster_arrival = nullptr;
+        w->stack.fill(launch.local_limit);
         w->tainted = false;
         w->stuck = false;
         w->stuck_limit = 0;

@@ -52,7 +52,10 @@ Token Lexer::scan() {
         token.text = text_.substr(start, at_ - start);
         return token;
     };
-    if (is_digit(c)) {
+    // A fraction may lack its digits before the point; directly after a word `.2d` is a modifier.
+    const bool fraction =
+        c == '.' && is_digit(character(at_ + 1)) && (start == 0 || !is_word(text_[start - 1]));
+    if (is_digit(c) || fraction) {
         // Hexadecimal, 0f and 0d forms are words of digits; a decimal one may have a fraction and an
         // exponent.
         ++at_;
@@ -61,7 +64,8 @@ Token Lexer::scan() {
         }
         const std::string_view head = text_.substr(start, at_ - start);
         const bool prefixed = head.size() > 1 && head[0] == '0' && !is_digit(head[1]);
-        if (!prefixed && character(at_) == '.' && is_digit(character(at_ + 1))) {
+        if (!prefixed && !fraction && character(at_) == '.' &&
+            (is_digit(character(at_ + 1)) || !is_word(character(at_ + 1)))) {
             ++at_;
             while (is_word(character(at_))) {
                 ++at_;

@@ -16,16 +16,18 @@ struct TypeRow {
 };
 
 constexpr TypeRow type_rows[] = {
-    {Type::pred, "pred", 1},     {Type::b8, "b8", 1},       {Type::b16, "b16", 2},
-    {Type::b32, "b32", 4},       {Type::b64, "b64", 8},     {Type::b128, "b128", 16},
-    {Type::u8, "u8", 1},         {Type::u16, "u16", 2},     {Type::u32, "u32", 4},
-    {Type::u64, "u64", 8},       {Type::s8, "s8", 1},       {Type::s16, "s16", 2},
-    {Type::s32, "s32", 4},       {Type::s64, "s64", 8},     {Type::f16, "f16", 2},
-    {Type::f16x2, "f16x2", 4},   {Type::bf16, "bf16", 2},   {Type::bf16x2, "bf16x2", 4},
-    {Type::tf32, "tf32", 4},     {Type::f32, "f32", 4},     {Type::f64, "f64", 8},
-    {Type::e4m3, "e4m3", 1},     {Type::e5m2, "e5m2", 1},   {Type::e4m3x2, "e4m3x2", 2},
-    {Type::e5m2x2, "e5m2x2", 2}, {Type::s16x2, "s16x2", 4}, {Type::u16x2, "u16x2", 4},
-    {Type::u4, "u4", 0},         {Type::s4, "s4", 0},       {Type::b1, "b1", 0},
+    {Type::pred, "pred", 1},     {Type::b8, "b8", 1},           {Type::b16, "b16", 2},
+    {Type::b32, "b32", 4},       {Type::b64, "b64", 8},         {Type::b128, "b128", 16},
+    {Type::u8, "u8", 1},         {Type::u16, "u16", 2},         {Type::u32, "u32", 4},
+    {Type::u64, "u64", 8},       {Type::s8, "s8", 1},           {Type::s16, "s16", 2},
+    {Type::s32, "s32", 4},       {Type::s64, "s64", 8},         {Type::f16, "f16", 2},
+    {Type::f16x2, "f16x2", 4},   {Type::bf16, "bf16", 2},       {Type::bf16x2, "bf16x2", 4},
+    {Type::tf32, "tf32", 4},     {Type::f32, "f32", 4},         {Type::f64, "f64", 8},
+    {Type::e4m3, "e4m3", 1},     {Type::e5m2, "e5m2", 1},       {Type::e4m3x2, "e4m3x2", 2},
+    {Type::e5m2x2, "e5m2x2", 2}, {Type::e2m1x2, "e2m1x2", 1},   {Type::e2m3x2, "e2m3x2", 2},
+    {Type::e3m2x2, "e3m2x2", 2}, {Type::ue8m0x2, "ue8m0x2", 2}, {Type::f32x2, "f32x2", 8},
+    {Type::s16x2, "s16x2", 4},   {Type::u16x2, "u16x2", 4},     {Type::u4, "u4", 0},
+    {Type::s4, "s4", 0},         {Type::b1, "b1", 0},
 };
 
 }  // namespace
@@ -65,6 +67,7 @@ File file_of(Type type) {
         case Type::u64:
         case Type::s64:
         case Type::f64:
+        case Type::f32x2:
         case Type::b128:
             return File::wide;
         default:

@@ -254,7 +254,9 @@ bool Parser::address(Operand& out, int depth) {
         }
     }
     out.value = std::move(result);
-    return expect(']', "an address");
+    if (!expect(']', "an address")) return false;
+    if (lexer_.peek().is(".unified")) lexer_.take();  // the same address on every device: nothing to do here
+    return true;
 }
 
 bool Parser::operand(Operand& out, int depth) {

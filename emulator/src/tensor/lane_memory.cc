@@ -43,7 +43,8 @@ bool resolve(Warp& w, const Instr& in, int lane, ptx::Space space, std::uint64_t
     }
     if (target.space == ptx::Space::local) {
         const std::uint64_t limit = w.frame->local_base + w.frame->function->frame_bytes;
-        if (target.at > limit || bytes > limit - target.at) {
+        if ((target.at > limit || bytes > limit - target.at) &&
+            !is_allocated(w, lane, target.at, static_cast<std::uint32_t>(bytes))) {
             report_bad_local(w, in, lane, target.at, bytes, is_store, limit);
             return false;
         }

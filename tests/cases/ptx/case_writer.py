@@ -43,4 +43,43 @@ def two(name, op, t_in, t_out, f, a, b, text, target=None):
 
 
 def slug(op):
-    return op.replace(".", "_").replace("::", "_")
+    return op.replace(".", "_").replace("::", "_").replace("%", "")
+
+
+def header(kind, group):
+    lines = []
+    for entry in group:
+        register, t, values = entry[:3]
+        tolerance = f" {entry[3]}" if len(entry) > 3 else ""
+        lines.append(f"// {kind} {register} {t}{tolerance}: " + " ".join(show(v, reg_width(t)) for v in values))
+    return lines
+
+
+class Family:
+    """A .cases file: cases that share inputs, target and declarations. Closes itself at the end of a `with`."""
+
+    def __init__(self, name, source, ins=(), extra=(), target=None):
+        assert name not in written, name
+        written.add(name)
+        self.name, self.lines, self.names = name, [f"// Written by generate.py.", f"// from {source}"], set()
+        if target:
+            self.lines.append(f"// target {target}")
+        self.lines += [f"// {e}" for e in extra] + header("in", ins)
+
+    def add(self, name, text, body, outs, ins=(), extra=(), target=None):
+        name = slug(name)
+        assert name not in self.names, name
+        self.names.add(name)
+        self.lines.append(f"//// {name}: {text}")
+        if target:
+            self.lines.append(f"// target {target}")
+        self.lines += [f"// {e}" for e in extra] + header("in", ins) + header("out", outs)
+        self.lines.append(body.strip())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if kind is None:
+            with open(os.path.join(HERE, self.name + ".cases"), "w") as f:
+                f.write("\n".join(self.lines) + "\n")

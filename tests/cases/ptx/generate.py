@@ -3,19 +3,26 @@
 import os
 
 import arithmetic_cases
+import block_cases
+import convert_cases
+import form_cases
 import hopper_cases
+import mbarrier_cases
+import memory_cases
+import operand_cases
+import sm100_cases
 import tensor_cases
+import video_cases
 import warp_memory_cases
+import wmma_cases
 from case_writer import HERE, written
 
 if __name__ == "__main__":
     for name in os.listdir(HERE):
-        if name.endswith(".case"):
+        if name.endswith((".case", ".cases")):
             with open(os.path.join(HERE, name)) as f:
                 if f.readline().startswith("// Written by generate.py"):
                     os.remove(os.path.join(HERE, name))
-    arithmetic_cases.write_all()
-    tensor_cases.write_all()
-    warp_memory_cases.write_all()
-    hopper_cases.write_all()
-    print(len(written), "cases")
+    for maker in (arithmetic_cases, warp_memory_cases, form_cases, convert_cases, memory_cases, video_cases, block_cases, operand_cases, sm100_cases, mbarrier_cases, wmma_cases, tensor_cases, hopper_cases):
+        maker.write_all()
+    print(len(written), "files")

@@ -411,7 +411,7 @@ def control():
     case("call_recursive", "n! modulo 2^32, different depths in one warp", call.replace("square", "fact"), [("a", "b32", n)],
          [("d", "b32", [math.factorial(x) & 0xFFFFFFFF for x in n])], extra=[fact])
     case("exit_some_lanes", "lanes that left do not hold up a barrier", "setp.ge.u32 q, tid_, 8;\n@q bra OUT;\nbra GO;\nOUT: exit;\nGO: bar.sync 0;\nmov.u32 d, 3;",
-         [("a", "b32", list(range(8)))], [("d", "b32", [3] * 8)], extra=["reg .pred q;"])
+         [("a", "b32", list(range(16)))], [("d", "b32", [3] * 8 + ["_"] * 8)], extra=["reg .pred q;"])
     for name, body, fault, extra in (
             ("trap", "trap;", "trap", []),
             ("out_of_bounds", "ld.global.b32 d, [g+8];\nst.global.b32 [g], d;", "out-of-bounds", ["mem g b32: 1 2", "reg .b32 d;"]),

@@ -98,6 +98,28 @@ std::uint64_t unpack(const std::vector<std::byte>& data, std::size_t i, std::uin
     return bits;
 }
 
+constexpr int kBodyFile = 1;
+constexpr const char* kBodyName = "body";
+
+// After labels and braces there is more than a directive.
+bool holds_instruction(std::string line) {
+    for (;;) {
+        line.erase(0, line.find_first_not_of(" \t{}"));
+        const std::size_t colon = line.find_first_of(":;.[ ");
+        if (colon == std::string::npos || line[colon] != ':' || line.substr(colon, 2) == "::") break;
+        line.erase(0, colon + 1);
+    }
+    return !line.empty() && line[0] != '.' && line[0] != '/';
+}
+
+std::string first_unexecuted(const std::string& body, const Counters& counters) {
+    std::istringstream lines(body);
+    std::string line;
+    for (int number = 1; std::getline(lines, line); ++number)
+        if (holds_instruction(line) && counters.lines.count({kBodyName, number}) == 0) return line;
+    return {};
+}
+
 }  // namespace
 
 std::uint32_t element_bytes(const std::string& type) {
@@ -116,86 +138,109 @@ std::size_t InstructionCase::threads() const {
     return count;
 }
 
-std::optional<InstructionCase> read_case(const std::filesystem::path& file, std::string& error) {
-    std::ifstream stream(file);
-    if (!stream) {
-        error = file.string() + ": cannot be read";
-        return std::nullopt;
+namespace {
+
+// One line of a case; an empty answer, or what is wrong with it.
+std::string read_line(const std::string& line, InstructionCase& test) {
+    if (!line.starts_with("// ")) {
+        test.body += line + "\n";
+        return {};
     }
-    InstructionCase test;
-    std::string line;
-    for (int number = 1; std::getline(stream, line); ++number) {
-        const auto fail = [&](const std::string& what) {
-            error = fmt::format("{}:{}: {}", file.string(), number, what);
-            return std::nullopt;
-        };
-        if (!line.starts_with("// ")) {
-            test.body += line + "\n";
-            continue;
+    std::istringstream words(line.substr(3));
+    std::string kind, name, type;
+    words >> kind;
+    if (kind == "target") {
+        words >> test.target;
+    } else if (kind == "fault") {
+        words >> test.fault;
+    } else if (kind == "module") {
+        test.module_lines.push_back(line.substr(10));
+    } else if (kind == "reg") {
+        test.registers.push_back(line.substr(3));
+    } else if ((kind == "in" || kind == "out" || kind == "mem") && line.find(':') != std::string::npos) {
+        const std::size_t colon = line.find(':');
+        std::istringstream head(line.substr(3, colon - 3)), values(line.substr(colon + 1));
+        head >> kind >> name >> type;
+        if (element_bytes(type) == 0) return "unknown type `" + type + "`";
+        CaseRegister reg{name, type, {}, {}, {}};
+        std::string word;
+        while (head >> word) {
+            double amount = 0;
+            if (!(head >> amount)) return "a tolerance has no number";
+            (word == "ulp" ? reg.ulps : reg.absolute) = amount;
         }
-        std::istringstream words(line.substr(3));
-        std::string kind, name, type;
-        words >> kind;
-        if (kind == "target") {
-            words >> test.target;
-        } else if (kind == "fault") {
-            words >> test.fault;
-        } else if (kind == "module") {
-            test.module_lines.push_back(line.substr(10));
-        } else if (kind == "reg") {
-            test.registers.push_back(line.substr(3));
-        } else if ((kind == "in" || kind == "out" || kind == "mem") && line.find(':') != std::string::npos) {
-            const std::size_t colon = line.find(':');
-            std::istringstream head(line.substr(3, colon - 3)), values(line.substr(colon + 1));
-            head >> kind >> name >> type;
-            if (element_bytes(type) == 0) return fail("unknown type `" + type + "`");
-            CaseRegister reg{name, type, {}, {}, {}};
-            std::string word;
-            while (head >> word) {
-                double amount = 0;
-                if (!(head >> amount)) return fail("a tolerance has no number");
-                (word == "ulp" ? reg.ulps : reg.absolute) = amount;
+        std::vector<CaseValue> after;
+        bool arrow = false;
+        while (values >> word) {
+            if (word == "->") {
+                arrow = true;
+                continue;
             }
-            std::vector<CaseValue> after;
-            bool arrow = false;
-            while (values >> word) {
-                if (word == "->") {
-                    arrow = true;
-                    continue;
-                }
-                const auto value = parse_value(word, type);
-                if (!value) return fail("`" + word + "` is not a value of " + type);
-                (arrow ? after : reg.values).push_back(*value);
-            }
-            if (reg.values.empty()) return fail("there are no values");
-            if (kind == "in") test.inputs.push_back(reg);
-            if (kind == "out") test.outputs.push_back(reg);
-            if (kind == "mem") {
-                if (!arrow) after = reg.values;
-                if (after.size() != reg.values.size()) return fail("the buffer changes its size");
-                test.buffers.push_back({name, type, reg.values, after});
-            }
+            const auto value = parse_value(word, type);
+            if (!value) return "`" + word + "` is not a value of " + type;
+            (arrow ? after : reg.values).push_back(*value);
+        }
+        if (reg.values.empty()) return "there are no values";
+        if (kind == "in") test.inputs.push_back(reg);
+        if (kind == "out") test.outputs.push_back(reg);
+        if (kind == "mem") {
+            if (!arrow) after = reg.values;
+            if (after.size() != reg.values.size()) return "the buffer changes its size";
+            test.buffers.push_back({name, type, reg.values, after});
         }
     }
+    return {};
+}
+
+std::string check_case(const InstructionCase& test) {
     const std::size_t threads = test.threads();
     for (const auto* list : {&test.inputs, &test.outputs}) {
         for (const CaseRegister& r : *list) {
-            if (r.values.size() != threads && !(list == &test.inputs && r.values.size() == 1)) {
-                error = fmt::format("{}: `{}` has {} values, not {}", file.string(), r.name, r.values.size(),
-                                    threads);
-                return std::nullopt;
-            }
+            if (r.values.size() != threads && !(list == &test.inputs && r.values.size() == 1))
+                return fmt::format("`{}` has {} values, not {}", r.name, r.values.size(), threads);
         }
     }
-    if (test.outputs.empty() && test.buffers.empty() && test.fault.empty()) {
-        error = file.string() + ": nothing is compared";
-        return std::nullopt;
+    if (test.outputs.empty() && test.buffers.empty() && test.fault.empty()) return "nothing is compared";
+    return {};
+}
+
+}  // namespace
+
+std::vector<InstructionCase> read_cases(const std::filesystem::path& file, std::string& error) {
+    std::ifstream stream(file);
+    if (!stream) {
+        error = file.string() + ": cannot be read";
+        return {};
     }
-    return test;
+    InstructionCase common;
+    common.name = file.stem().string();
+    std::vector<InstructionCase> cases;
+    std::string line;
+    for (int number = 1; std::getline(stream, line); ++number) {
+        if (line.starts_with("//// ")) {
+            cases.push_back(common);
+            cases.back().name = line.substr(5, line.find(':') - 5);
+            continue;
+        }
+        const std::string wrong = read_line(line, cases.empty() ? common : cases.back());
+        if (!wrong.empty()) {
+            error = fmt::format("{}:{}: {}", file.string(), number, wrong);
+            return {};
+        }
+    }
+    if (cases.empty()) cases.push_back(common);
+    for (const InstructionCase& test : cases) {
+        const std::string wrong = check_case(test);
+        if (wrong.empty()) continue;
+        error = fmt::format("{}: {}: {}", file.string(), test.name, wrong);
+        return {};
+    }
+    return cases;
 }
 
 std::string InstructionCase::ptx() const {
-    std::string text = fmt::format(".version 9.0\n.target {}\n.address_size 64\n", target);
+    std::string text = fmt::format(".version 9.0\n.target {}\n.address_size 64\n.file {} \"{}\"\n", target,
+                                   kBodyFile, kBodyName);
     for (const std::string& line : module_lines) text += line + "\n";
     text += ".visible .entry k(";
     std::string separator, declare, load, store;
@@ -237,7 +282,12 @@ std::string InstructionCase::ptx() const {
         }
     }
     for (const std::string& line : registers) declare += "." + line + "\n";
-    return text + ")\n{\n" + declare + load + body + store + "ret;\n}\n";
+    text += ")\n{\n" + declare + load;
+    std::istringstream lines(body);
+    std::string line;
+    for (int number = 1; std::getline(lines, line); ++number)
+        text += fmt::format(".loc {} {} 1\n{}\n", kBodyFile, number, line);
+    return text + fmt::format(".loc {} 1000000 1\n", kBodyFile) + store + "ret;\n}\n";
 }
 
 std::string run_case(const InstructionCase& test) {
@@ -302,6 +352,8 @@ std::string run_case(const InstructionCase& test) {
         }
     };
     for (std::size_t i = 0; i < test.outputs.size(); ++i) compare(test.outputs[i], outputs[i], "register");
+    if (const std::string line = first_unexecuted(test.body, outcome.counters); !line.empty())
+        wrong += "`" + line + "` is not executed\n";
     for (std::size_t i = 0; i < test.buffers.size(); ++i) {
         CaseRegister content{test.buffers[i].name, test.buffers[i].type, test.buffers[i].after, {}, {}};
         compare(content, buffers[i], "buffer");

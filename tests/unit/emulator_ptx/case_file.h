@@ -23,7 +23,7 @@ struct CaseBuffer {
     std::vector<CaseValue> before, after;
 };
 struct InstructionCase {
-    std::string target = "sm_80", body, fault;
+    std::string name, target = "sm_80", body, fault;
     std::vector<std::string> module_lines, registers;
     std::vector<CaseRegister> inputs, outputs;
     std::vector<CaseBuffer> buffers;
@@ -31,8 +31,8 @@ struct InstructionCase {
     std::string ptx() const;
 };
 
-// Null after `error` says what is wrong with the file.
-std::optional<InstructionCase> read_case(const std::filesystem::path& file, std::string& error);
+// The cases of a file: one of a .case, any number of a .cases. Empty after `error` says what is wrong with it.
+std::vector<InstructionCase> read_cases(const std::filesystem::path& file, std::string& error);
 std::uint32_t element_bytes(const std::string& type);
 // Loads, runs and compares; empty when everything is as the case says.
 std::string run_case(const InstructionCase& test);

@@ -1,4 +1,4 @@
-// Every file of tests/cases/ptx is a test of its own.
+// Every file of tests/cases/ptx is a test of its own, with one case or many.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,8 @@ std::vector<std::filesystem::path> case_files() {
     std::vector<std::filesystem::path> files;
     const std::filesystem::path folder = std::filesystem::path(KW_SOURCE_DIR) / "tests/cases/ptx";
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-        if (entry.path().extension() == ".case") files.push_back(entry.path());
+        const auto extension = entry.path().extension();
+        if (extension == ".case" || extension == ".cases") files.push_back(entry.path());
     }
     std::sort(files.begin(), files.end());
     return files;
@@ -22,9 +23,9 @@ class PtxCase : public testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(PtxCase, GivesWhatTheIsaSays) {
     std::string error;
-    const auto test = read_case(GetParam(), error);
-    ASSERT_TRUE(test.has_value()) << error;
-    EXPECT_EQ(run_case(*test), "");
+    const auto cases = read_cases(GetParam(), error);
+    ASSERT_EQ(error, "");
+    for (const InstructionCase& test : cases) EXPECT_EQ(run_case(test), "") << test.name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, PtxCase, testing::ValuesIn(case_files()), [](const auto& info) {
@@ -47,6 +48,14 @@ TEST(PtxCases, AWrongExpectationFails) {
     EXPECT_EQ(run_case(test), "");
     test.fault = "trap";
     EXPECT_NE(run_case(test), "");
+}
+
+// What a case proves is what it executes: an instruction that no thread reaches proves nothing.
+TEST(PtxCases, AnInstructionThatIsNotExecutedFails) {
+    InstructionCase test;
+    test.body = "bra E;\npopc.b32 d, d;\nE: mov.u32 d, 1;\n";
+    test.outputs = {{"d", "b32", {{1, false, false}}, {}, {}}};
+    EXPECT_NE(run_case(test).find("popc.b32 d, d;` is not executed"), std::string::npos) << run_case(test);
 }
 
 }  // namespace
