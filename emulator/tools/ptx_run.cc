@@ -183,7 +183,7 @@ struct Request {
     std::vector<std::string> arguments, print, dump;
     std::uint32_t shared = 0;
     std::uint64_t seed = 1, schedule = 0;
-    bool json = false, no_races = false, cooperative = false, eager = false;
+    bool json = false, no_races = false, cooperative = false, eager = false, specification = false;
     std::size_t limit = 16;
 };
 
@@ -245,6 +245,7 @@ int execute(const Request& request) {
         options.limits.max_cluster_blocks = 8;
         options.limits.clock_mhz = 1980;
     }
+    if (request.specification) options.engine = emulator::Engine::specification;
     const emulator::Outcome outcome = emulator::run(module, memory, launch, options);
 
     const auto find = [&](const std::string& name) -> const Argument& {
@@ -328,6 +329,10 @@ int main(int argc, char** argv) {
     app.add_flag("--json", request.json, "one JSON document");
     app.add_flag("--no-races", request.no_races, "leave the race check out");
     app.add_flag("--eager", request.eager, "asynchronous copies land at once");
+    app.add_option_function<std::string>(
+           "--engine", [&](const std::string& name) { request.specification = name == "specification"; },
+           "fast, or specification: the slow executor that it is compared with")
+        ->check(CLI::IsMember({"fast", "specification"}));
     app.add_flag("--cooperative", request.cooperative, "a cooperative launch");
     try {
         app.parse(argc, argv);

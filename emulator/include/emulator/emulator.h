@@ -160,8 +160,14 @@ struct Launch {
     std::optional<Dim3> cluster;
 };
 
+// Who executes. `specification` is the slow, obvious executor that says what the fast one must do
+// (emulator/src/specification): for finding out which of two is wrong, and for what it costs a thousand times
+// more than `fast`. It takes plain launches of at most 4096 threads, in natural order.
+enum class Engine : std::uint8_t { fast, specification };
+
 struct Options {
     Limits limits;
+    Engine engine = Engine::fast;
     bool check_races = true;  // shared memory and between blocks
     bool check_initialised = true;
     bool count = true;  // fill Counters

@@ -13,6 +13,7 @@
 #include "emulator/src/memory/module_memory.h"
 #include "emulator/src/races/races.h"
 #include "emulator/src/races/shadow.h"
+#include "emulator/src/specification/specification.h"
 
 namespace emulator {
 
@@ -47,7 +48,7 @@ KernelInfo describe_kernel(const ptx::Function& f) {
         info.parameter_bytes = std::max(info.parameter_bytes, parameter.offset + parameter.size);
         info.parameters.push_back(std::move(parameter));
     }
-    info.static_shared = static_cast<std::uint32_t>(f.static_shared);
+    info.static_shared = static_cast<std::uint32_t>(std::min<std::uint64_t>(f.static_shared, 0xffffffffu));
     info.local_bytes = static_cast<std::uint32_t>(f.frame_bytes);
     info.required_block = f.required_block;
     info.max_block = f.max_block;
@@ -214,11 +215,12 @@ void fill_constants(exec::Launch& launch, std::uint32_t rank) {
             else
                 narrow[r.constant] = static_cast<std::uint32_t>(value);
         }
-        narrow_of[f].resize(narrow.size() * exec::kLanes);
+        // Room past the end, as in push_frame.
+        narrow_of[f].resize((narrow.size() + 1) * exec::kLanes);
         for (std::size_t i = 0; i < narrow.size(); ++i)
             std::fill_n(narrow_of[f].begin() + static_cast<std::ptrdiff_t>(i * exec::kLanes), exec::kLanes,
                         narrow[i]);
-        wide_of[f].resize(wide.size() * exec::kLanes);
+        wide_of[f].resize((wide.size() + 1) * exec::kLanes);
         for (std::size_t i = 0; i < wide.size(); ++i)
             std::fill_n(wide_of[f].begin() + static_cast<std::ptrdiff_t>(i * exec::kLanes), exec::kLanes,
                         wide[i]);
@@ -260,6 +262,8 @@ Outcome run(const Module& module, Memory& memory, const Launch& request, const O
         number >= 0 ? &impl.text.functions[static_cast<std::size_t>(number)] : nullptr;
     outcome.refused = refuse(kernel, text, request, options.limits);
     if (outcome.refused) return outcome;
+    if (options.engine == Engine::specification)
+        return specification::execute(module, memory, request, options, nullptr);
 
     exec::Launch launch;
     launch.module = &impl.text;
