@@ -32,13 +32,26 @@ static inline void mark_sectors(Buffer& buffer, std::uint64_t first, std::uint64
     set_bits(bits.data(), first - origin, last - first + 1);
 }
 
-// buffer: null when lanes lie in several (then no footprint is kept here).
+// The buffer that all lanes lie in; null: several.
+static inline Buffer* common_buffer(Warp& w, Mask exec, const std::uint64_t* address) {
+    Buffer* common = w.launch->memory->at(address[std::countr_zero(exec)]);
+    for (Mask m = exec; m; m &= m - 1)
+        if (w.launch->memory->at(address[std::countr_zero(m)]) != common) return nullptr;
+    return common;
+}
+
+// buffer: null when lanes lie in several.
 static inline void count_global(Warp& w, const Instr& in, Mask exec, const std::uint64_t* address,
                                 std::uint32_t bytes, const Shape& shape, Buffer* buffer, bool store) {
     exec::AccessCounters& c = w.launch->accesses[in.id];
     c.requests += 1;
     const std::uint32_t active = static_cast<std::uint32_t>(std::popcount(exec));
     c.bytes += std::uint64_t{active} * bytes;
+    if (!buffer)
+        for (Mask m = exec; m; m &= m - 1) {
+            const std::uint64_t at = address[std::countr_zero(m)];
+            mark_sectors(*w.launch->memory->at(at), at >> 5, (at + bytes - 1) >> 5, store);
+        }
     if (shape.consecutive || shape.equal) {
         const std::uint64_t first = shape.low >> 5, last = (shape.high + bytes - 1) >> 5;
         c.sectors += last - first + 1;
@@ -209,7 +222,7 @@ static inline void count_local(Warp& w, const Instr& in, Mask exec, const std::u
     (void)store;
     exec::AccessCounters& c = w.launch->accesses[in.id];
     c.local_requests += 1;
-    std::uint64_t seen[kLanes * 4];
+    std::uint64_t seen[kLanes * 8];  // an access has 32 bytes at most
     int n = 0;
     for (Mask m = exec; m; m &= m - 1) {
         const int lane = std::countr_zero(m);

@@ -233,7 +233,8 @@ void collect(const exec::Launch& launch, Counters& c) {
         line.tensor_flops += a.flops;
     }
     for (const auto& [address, record] : launch.atomic_addresses)
-        if (record.operations > c.hottest_atomic_operations) {
+        if (record.operations > c.hottest_atomic_operations ||
+            (record.operations == c.hottest_atomic_operations && record.blocks > c.hottest_atomic_blocks)) {
             c.hottest_atomic_operations = record.operations;
             c.hottest_atomic_blocks = record.blocks;
         }

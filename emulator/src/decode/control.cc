@@ -55,6 +55,7 @@ bool call(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
         for (const auto* list : {&callee.parameters, &callee.returns})
             for (const ptx::Variable& v : *list)
                 if (v.in_register) return d.fail("a function with .reg parameters");
+        if (callee.is_kernel) return d.fail("a call of a kernel");
         if (callee.is_extern) {
             if (callee.name != "vprintf" && callee.name != "malloc" && callee.name != "free" &&
                 callee.name != "__assertfail")

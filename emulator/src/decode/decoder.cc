@@ -350,6 +350,7 @@ static const DecodeTable& decode_table() {
 
 bool Decoder::decode(const ptx::Instruction& in, Instr& out) {
     if (in.predicate) {
+        if (in.predicate->index > 0x7fff) return fail("more than 32768 predicates in a function");
         out.predicate = static_cast<std::int16_t>(in.predicate->index);
         out.predicate_negated = in.predicate_negated;
     }
@@ -425,6 +426,8 @@ exec::Program decode_module(const ptx::Module& module) {
         end.id = static_cast<std::uint32_t>(program.text.size());
         program.text.push_back(function.code.empty() ? nullptr : &function.code.back());
         program.function_of.push_back(number);
+        // A handler may look for more operands than a malformed instruction has.
+        code.slots.resize(code.slots.size() + 64);
         for (Instr& in : code.code) in.op = code.slots.data() + reinterpret_cast<std::uintptr_t>(in.op);
         code.unwritten = unwritten_registers(code);
         code.decoded = true;

@@ -175,9 +175,9 @@ bool atomic(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) { 
     out.sub2 = kind->second;
     const bool bits_only = out.sub2 == 10 || out.sub2 == 11;
     if (bits_only && out.sub != 6 && out.sub != 7) return d.fail("this operation on this type");
-    if (out.sub2 >= 4 && out.sub2 <= 9 && out.sub > 2) return d.fail("this operation on this type");
+    const bool real = out.sub2 >= 4 && out.sub2 <= 9;
+    if (real && (out.sub > 2 || (out.sub > 0 && out.sub2 <= 5))) return d.fail("this operation on this type");
     if ((out.sub == 8 || out.sub == 9) && *t != Type::u32) return d.fail("this operation on this type");
-    if (*t == Type::f32 && out.sub == 0 && out.space == Space::global) out.flags |= flag::ftz;
     out.size = static_cast<std::uint8_t>(*t == Type::b128 ? 16 : ptx::size_bytes(*t));
     out.vector = vector ? static_cast<std::uint8_t>((*vector)[1] - '0') : 1;
     out.pipe = Pipe::lsu;

@@ -37,7 +37,7 @@ void copy(Warp& w, const Instr& in, Mask exec) {
         } else if (from[i] & (bytes - 1)) {
             report_misaligned(w, in, i, from[i], bytes, false, "global memory");
             failed = true;
-        } else if (to[i] + bytes > w.block->shared_bytes) {
+        } else if (is_beyond(to[i], bytes, w.block->shared_bytes)) {
             report_bad_shared(w, in, i, to[i], bytes, true);
             failed = true;
         } else if (to[i] & (bytes - 1)) {
@@ -52,7 +52,8 @@ void copy(Warp& w, const Instr& in, Mask exec) {
             counters::Shape none;
             const int first = std::countr_zero(reads);
             none.low = none.high = from[first];
-            counters::count_global(w, in, reads, from, bytes, none, launch.memory->at(from[first]), false);
+            counters::count_global(w, in, reads, from, bytes, none, counters::common_buffer(w, reads, from),
+                                   false);
             w.global_loads += 1;
         }
         launch.async_requests += 1;

@@ -21,7 +21,7 @@ u64 half_op(int op, u64 old, u64 value, bool bf) {
     return bf ? float_to_bf16(r) : float_to_half(r);
 }
 
-u64 apply(int op, int kind, bool ftz, u64 old, u64 v, u64 c) {
+u64 apply(int op, int kind, bool global, u64 old, u64 v, u64 c) {
     switch (op) {
         case 6:
             return v;
@@ -56,15 +56,15 @@ u64 apply(int op, int kind, bool ftz, u64 old, u64 v, u64 c) {
         }
         case 4: {  // atom.add.f32 on global memory flushes subnormals
             u32 a = static_cast<u32>(old), b = static_cast<u32>(v);
-            if (ftz) {
+            if (global) {
                 a = flush(a);
                 b = flush(b);
             }
             const u32 r = canonical(as_bits(as_float(a) + as_float(b)));
-            return ftz ? flush(r) : r;
+            return global ? flush(r) : r;
         }
         case 5:
-            return as_bits(as_double(old) + as_double(v));
+            return nan_of_operands(as_bits(as_double(old) + as_double(v)), old, v);
         case 6:
             return half_op(op, old, v, false);
         case 7:
@@ -86,7 +86,8 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, Block* home)
         if (failed) return;
         const u64 at = address[i];
         Buffer* b = shared ? nullptr : launch.memory->at(at);
-        if (shared ? at + bytes > home->shared_bytes : !b || !b->contains(at, bytes) || !b->writable) {
+        if (shared ? is_beyond(at, bytes, home->shared_bytes)
+                   : !b || !b->contains(at, bytes) || !b->writable) {
             if (shared)
                 report_bad_shared(w, in, i, at, bytes, true);
             else
@@ -113,8 +114,8 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, Block* home)
         if (shared) {
             counters::count_shared_atomic(w, in, exec, address, bytes);
         } else {
-            counters::count_global(w, in, exec, address, bytes, shape, launch.memory->at(address[first]),
-                                   true);
+            counters::count_global(w, in, exec, address, bytes, shape,
+                                   counters::common_buffer(w, exec, address), true);
             // add, min, max, and, or, xor of integers
             const bool combines = in.sub <= 5 && (in.sub >= 3 || in.sub2 <= 3);
             counters::count_atomic(w, in, exec, address, combines);
@@ -173,7 +174,7 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, Block* home)
             const u64 keep = in.size == 8 ? ~0ull : (1ull << (8 * in.size)) - 1;
             const u64 v = lane_value(w, in.source(1 + e), i) & keep;
             const u64 c = in.sub == 7 ? lane_value(w, in.source(2), i) & keep : 0;
-            const u64 result = apply(in.sub, in.sub2, in.has(flag::ftz), old, v, c) & keep;
+            const u64 result = apply(in.sub, in.sub2, !shared, old, v, c) & keep;
             changed |= result != old;
             std::memcpy(place, &result, in.size);
             if (returns) set_lane(w, in.destination(e), i, old);
@@ -182,12 +183,13 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, Block* home)
             set_bits(home->shared_written, at, bytes);
         else if (b->track_initialised)
             b->mark_written(at - b->address, bytes);
+        // Before the next lane is served, which may find it there.
+        if (w.tainted) note_updated(w, in, Mask{1} << i, address, bytes, home);
     });
     if (changed) {
         w.block->writes += 1;
         if (shared && home != w.block) home->writes += 1;
     }
-    if (w.tainted) note_updated(w, in, exec, address, bytes, home);
     if (returns && (w.tainted || undefined))
         note_loaded(w, in, exec, undefined,
                     shared ? nullptr : launch.memory->at(address[std::countr_zero(exec)]), address, bytes);

@@ -111,7 +111,8 @@ inline void map_mixed(Warp& w, const Instr& in, Mask exec, F f) {
     put(narrow(w, in.destination(0)), r, exec);
 }
 
-template <int N, class F>
+// arithmetic: a NaN of the result is one of the operands'.
+template <int N, bool arithmetic = true, class F>
 inline void map64(Warp& w, const Instr& in, Mask exec, F f) {
     const u64* s[N];
     for (int k = 0; k < N; ++k) s[k] = wide(w, in.source(k));
@@ -132,6 +133,12 @@ inline void map64(Warp& w, const Instr& in, Mask exec, F f) {
         loop();
         pin(r);
     }
+    if constexpr (arithmetic)
+        for (int i = 0; i < kLanes; ++i) {
+            if constexpr (N == 1) r[i] = nan_of_operands(r[i], s[0][i]);
+            if constexpr (N == 2) r[i] = nan_of_operands(r[i], s[0][i], s[1][i]);
+            if constexpr (N == 3) r[i] = nan_of_operands(r[i], s[0][i], s[1][i], s[2][i]);
+        }
     if (in.has(flag::sat))
         for (int i = 0; i < kLanes; ++i) r[i] = saturate64(r[i]);
     put(wide(w, in.destination(0)), r, exec);
@@ -188,10 +195,10 @@ void neg32(Warp& w, const Instr& in, Mask exec) {
     map32<1>(w, in, exec, [](float a) { return as_float(as_bits(a) ^ 0x80000000u); });
 }
 void abs64(Warp& w, const Instr& in, Mask exec) {
-    map64<1>(w, in, exec, [](double a) { return as_double(as_bits(a) & 0x7fffffffffffffffull); });
+    map64<1, false>(w, in, exec, [](double a) { return as_double(as_bits(a) & 0x7fffffffffffffffull); });
 }
 void neg64(Warp& w, const Instr& in, Mask exec) {
-    map64<1>(w, in, exec, [](double a) { return as_double(as_bits(a) ^ 0x8000000000000000ull); });
+    map64<1, false>(w, in, exec, [](double a) { return as_double(as_bits(a) ^ 0x8000000000000000ull); });
 }
 
 // -0 is less than +0; a single NaN loses unless .NaN.
@@ -241,12 +248,13 @@ void minmax3_32(Warp& w, const Instr& in, Mask exec) {
 }
 template <bool maximum>
 void minmax64(Warp& w, const Instr& in, Mask exec) {
-    map64<2>(w, in, exec, [](double a, double b) {
+    map64<2, false>(w, in, exec, [](double a, double b) {
         const u64 x = as_bits(a), y = as_bits(b);
         u64 r = maximum ? (a > b ? x : y) : (a < b ? x : y);
         r = a == b ? (maximum ? x & y : x | y) : r;
         r = b != b ? x : r;
-        return as_double(a != a ? y : r);
+        r = a != a ? y : r;
+        return as_double(a != a && b != b ? 0x7fffffffffffffffull : r);
     });
 }
 

@@ -94,6 +94,11 @@ void finish_warp_barriers(Warp& w, Mask at_sync) {
                 report(w, "invalid-shuffle", in, i, kNotInMask, true);
         });
         if (!all) continue;
+        w.instructions += 1;
+        InstrCounters& c = w.launch->executed[in.id];
+        c.warp += 1;
+        c.threads += static_cast<u64>(std::popcount(f.mask));
+        c.on += static_cast<u64>(std::popcount(f.mask));
         first = &in;
         complete |= f.mask;
         f.pc += 1;
@@ -189,7 +194,7 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
         if (w.tainted) [[unlikely]] {
             f.pc = pc;
             w.instructions = executed;
-            if (!check_taint(w, in, mask)) return leave();
+            if (!check_taint(w, in, mask, exec)) return leave();
         }
         if (w.watched && exec) [[unlikely]] {
             if (!watch_registers(w, in, exec)) return leave();

@@ -97,6 +97,18 @@ inline u32 as_bits(float value) { return std::bit_cast<u32>(value); }
 inline double as_double(u64 bits) { return std::bit_cast<double>(bits); }
 inline u64 as_bits(double value) { return std::bit_cast<u64>(value); }
 
+// The NaN of an f64 operation, which the ISA leaves open: the first operand that is one, made quiet, else the
+// default. Said here because host instructions differ in which operand they prefer.
+template <class... Operands>
+inline u64 nan_of_operands(u64 result, Operands... operands) {
+    u64 nan = 0xfff8000000000000ull;
+    bool found = false;
+    ((nan = !found && as_double(operands) != as_double(operands) ? operands | 0x0008000000000000ull : nan,
+      found |= as_double(operands) != as_double(operands)),
+     ...);
+    return as_double(result) != as_double(result) ? nan : result;
+}
+
 inline u32 flush(u32 bits) { return (bits & 0x7f800000u) == 0 ? bits & 0x80000000u : bits; }
 inline u32 canonical(u32 bits) { return (bits & 0x7fffffffu) > 0x7f800000u ? kNan32 : bits; }
 

@@ -27,7 +27,7 @@ Place locate(Warp& w, const Instr& in, int lane) {
     } else {
         at -= w.block->shared_base;
     }
-    if (at > home->shared_bytes || at + 8 > home->shared_bytes) {
+    if (is_beyond(at, 8, home->shared_bytes)) {
         report_bad_shared(w, in, lane, at, 8, true);
         return {};
     }

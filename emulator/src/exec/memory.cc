@@ -61,7 +61,7 @@ inline void analyse(Request& r, Mask exec) {
                 run |= b[i] ^ (b[0] + static_cast<u64>(i) * r.bytes);
                 same |= b[i] ^ b[0];
             }
-            s.quarters &= run == 0 || same == 0;
+            s.quarters &= (run == 0 || same == 0) && b[7] >= b[0];
             s.begin[q] = b[0];
             s.end[q] = b[7] + r.bytes;
         }
@@ -322,11 +322,13 @@ void store_global_request(Warp& w, const Instr& in, Mask exec, Request& r) {
 // `home` is the block of the cluster in whose shared memory the addresses (offsets) are.
 bool shared_ok(Warp& w, const Instr& in, Mask exec, const Request& r, const Block& home, bool is_store) {
     const u64 limit = home.shared_bytes;
-    if (r.shape.high + r.bytes <= limit && (r.shape.any & (r.bytes - 1)) == 0) return true;
+    if (r.shape.low <= r.shape.high && !is_beyond(r.shape.high, r.bytes, limit) &&
+        (r.shape.any & (r.bytes - 1)) == 0)
+        return true;
     bool failed = false;
     for_lanes(exec, [&](int i) {
         if (failed) return;
-        if (r.address[i] + r.bytes > limit) {
+        if (is_beyond(r.address[i], r.bytes, limit)) {
             report_bad_shared(w, in, i, r.address[i], r.bytes, is_store);
             failed = true;
         } else if (r.address[i] & (r.bytes - 1)) {
@@ -381,10 +383,11 @@ void store_shared_request(Warp& w, const Instr& in, Mask exec, Request& r, Block
 bool local_ok(Warp& w, const Instr& in, Mask exec, const Request& r, bool is_store) {
     const u64 limit = w.frame->local_base + w.frame->function->frame_bytes;
     bool failed = false;
-    if (r.shape.high + r.bytes > limit || (r.shape.any & (r.bytes - 1)))
+    if (r.shape.low > r.shape.high || is_beyond(r.shape.high, r.bytes, limit) ||
+        (r.shape.any & (r.bytes - 1)))
         for_lanes(exec, [&](int i) {
             if (failed) return;
-            if (r.address[i] + r.bytes > limit && !is_allocated(w, i, r.address[i], r.bytes)) {
+            if (is_beyond(r.address[i], r.bytes, limit) && !is_allocated(w, i, r.address[i], r.bytes)) {
                 report_bad_local(w, in, i, r.address[i], r.bytes, is_store, limit);
                 failed = true;
             } else if (r.address[i] & (r.bytes - 1)) {

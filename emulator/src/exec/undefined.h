@@ -14,7 +14,8 @@ namespace emulator::exec {
 
 // Before an instruction of a tainted warp. False from check_taint when a fault ended the launch;
 // propagate_taint gives the destinations their taint, and reads the sources' values (propagate.cc).
-bool check_taint(Warp& w, const Instr& in, Mask active);
+// `active`: the lanes that stand at it; `exec`: those of them that execute it.
+bool check_taint(Warp& w, const Instr& in, Mask active, Mask exec);
 void propagate_taint(Warp& w, const Instr& in, Mask exec);
 void clear_taint(Warp& w, const Instr& in, Mask exec);
 // Lanes of exec become wholly undefined where `tainted`, else defined.

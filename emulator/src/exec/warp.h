@@ -25,8 +25,10 @@ inline std::uint32_t* narrow(Warp& w, const Slot& slot) {
 inline std::uint64_t* wide(Warp& w, const Slot& slot) {
     return reinterpret_cast<std::uint64_t*>(w.base[static_cast<int>(slot.base)] + slot.offset);
 }
+// In the slot's own file, whatever it is: a text that names another kind of register is wrong, but must not
+// reach beyond the frame (push_frame leaves room for the widest access at the end).
 inline Mask& predicate(Warp& w, const Slot& slot) {
-    return *reinterpret_cast<Mask*>(w.base[static_cast<int>(Base::predicate)] + slot.offset);
+    return *reinterpret_cast<Mask*>(w.base[static_cast<int>(slot.base)] + slot.offset);
 }
 inline Mask mask_of(Warp& w, const Slot& slot) {  // a predicate source, ! applied
     const Mask mask = predicate(w, slot);

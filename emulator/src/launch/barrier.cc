@@ -55,6 +55,7 @@ static void give_result(const Barrier& barrier, const Instr& in, Fragment& f) {
     if (in.sub < 2) return;
     const Slot& d = in.destination(0);
     std::byte* to = f.frame->base[static_cast<std::size_t>(d.base)] + d.offset;
+    if (Mask* taint = f.frame->taint[static_cast<std::size_t>(d.base)]) taint[d.number()] &= ~f.mask;
     if (in.sub == 2) {
         for_lanes(f.mask, [&](int i) { reinterpret_cast<std::uint32_t*>(to)[i] = barrier.reduce_count; });
     } else {

@@ -3,19 +3,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstring>
 
 #include "emulator/src/exec/report.h"
 #include "emulator/src/exec/undefined.h"
 #include "emulator/src/exec/warp.h"
 #include "emulator/src/launch/cluster.h"
 #include "emulator/src/launch/local_access.h"
+#include "emulator/src/launch/origins.h"
 #include "emulator/src/races/races.h"
 #include "emulator/src/tensor/wgmma.h"
 
 namespace emulator::exec {
 
 constexpr std::uint32_t kMaxDepth = 512;
+constexpr int kLocalPoison = 0xd5;
+
+// Local memory of a frame that begins: nobody has written it, and no lucky zeros are left there.
+static void unwrite_local(Warp& w, Mask lanes, std::uint32_t base, std::uint32_t bytes) {
+    if (!w.launch->check_initialised || bytes == 0) return;
+    for (Mask m = lanes; m; m &= m - 1) {
+        const std::uint64_t at = std::uint64_t(std::countr_zero(m)) * w.launch->local_stride + base;
+        clear_bits(w.local_written, at, bytes);
+        forget_stored_undefined(w, w.local_written, at, bytes);
+        std::memset(w.local + at, kLocalPoison, bytes);
+    }
+}
 
 // Constants differ between the blocks of a cluster: addresses in shared memory.
 static void set_constants(Warp& w, Frame& f) {
@@ -56,7 +71,9 @@ Frame* push_frame(Warp& w, const FunctionCode& function, Frame* parent, const In
         f->stack_at_entry = std::make_unique<const std::array<std::uint32_t, kLanes>>(w.stack);
     const std::size_t wide_bytes = std::size_t{function.wide} * 256,
                       narrow_bytes = std::size_t{function.narrow} * 128;
-    const std::size_t bytes = wide_bytes + narrow_bytes + std::size_t{function.predicates} * 4 + 64;
+    // Room for one wide register past the end: the operands of a malformed instruction may be of another
+    // width than it takes them for.
+    const std::size_t bytes = wide_bytes + narrow_bytes + std::size_t{function.predicates} * 4 + 256;
     f->registers = std::make_unique<std::byte[]>(bytes + 64);  // zeroed
     std::byte* at = f->registers.get();
     at += (64 - reinterpret_cast<std::uintptr_t>(at) % 64) % 64;
@@ -67,10 +84,7 @@ Frame* push_frame(Warp& w, const FunctionCode& function, Frame* parent, const In
     if (function.true_predicate >= 0)
         reinterpret_cast<Mask*>(f->base[static_cast<std::size_t>(Base::predicate)])[function.true_predicate] =
             kAllLanes;
-    if (launch.check_initialised && function.frame_bytes)
-        for (Mask m = lanes; m; m &= m - 1)
-            clear_bits(w.local_written, std::uint64_t(std::countr_zero(m)) * launch.local_stride + base,
-                       function.frame_bytes);
+    unwrite_local(w, lanes, base, function.frame_bytes);
     begin_frame_taint(w, *f, lanes);
     w.frames.push_back(std::move(frame));
     return f;
@@ -94,10 +108,7 @@ Frame* reuse_frame(Warp& w, Mask lanes) {
     f->origin_store.clear();
     f->undefined_bits.clear();
     begin_frame_taint(w, *f, lanes);
-    if (w.launch->check_initialised && function.frame_bytes)
-        for (Mask m = lanes; m; m &= m - 1)
-            clear_bits(w.local_written, std::uint64_t(std::countr_zero(m)) * w.launch->local_stride,
-                       function.frame_bytes);
+    unwrite_local(w, lanes, 0, function.frame_bytes);
     return f;
 }
 
@@ -158,7 +169,8 @@ void do_call(Warp& w, Fragment& f, const Instr& in, Mask exec) {
             number = static_cast<std::int64_t>(target - kFunctionTag);
             const auto count = static_cast<std::int64_t>(launch.program->functions.size());
             if (target < kFunctionTag || number >= count ||
-                !launch.program->functions[static_cast<std::size_t>(number)].decoded) {
+                !launch.program->functions[static_cast<std::size_t>(number)].decoded ||
+                launch.program->functions[static_cast<std::size_t>(number)].is_kernel) {
                 report(w, "illegal-instruction", in, std::countr_zero(group),
                        fmt::format("calls through {:#x}, which is not the address of a function", target),
                        true);
@@ -264,35 +276,41 @@ void do_unsupported(Warp& w, const Instr& in, Mask exec) {
 
 void do_indexed_branch(Warp& w, Fragment& f, const Instr& in, Mask exec) {
     const auto& table = f.frame->function->branch_tables[in.target];
-    if (exec != f.mask) split(w, f, f.mask & ~exec, f.frame, f.pc + 1);
-    Mask rest = exec;
-    bool first = true;
-    while (rest) {
-        const std::uint64_t index = lane_value(w, in.source(0), std::countr_zero(rest));
-        Mask group = 0;
-        for_lanes(rest, [&](int i) {
-            if (lane_value(w, in.source(0), i) == index) group |= Mask{1} << i;
-        });
-        rest &= ~group;
+    std::array<std::uint32_t, kLanes> targets{};
+    for (Mask m = exec; m; m &= m - 1) {
+        const int lane = std::countr_zero(m);
+        const std::uint64_t index = lane_value(w, in.source(0), lane);
         if (index >= table.size()) {
-            report(w, "illegal-instruction", in, std::countr_zero(group),
-                   "an indexed branch outside its table", true);
+            report(w, "illegal-instruction", in, lane, "an indexed branch outside its table", true);
             return;
         }
+        targets[static_cast<std::size_t>(lane)] = table[index];
+    }
+    // Divergent once for every way beyond the first, the fall-through of lanes that do not branch included.
+    std::uint64_t ways = exec != f.mask;
+    if (exec != f.mask) split(w, f, f.mask & ~exec, f.frame, f.pc + 1);
+    bool first = true;
+    for (Mask rest = exec; rest; ++ways) {
+        const std::uint32_t target = targets[static_cast<std::size_t>(std::countr_zero(rest))];
+        Mask group = 0;
+        for_lanes(rest, [&](int i) {
+            if (targets[static_cast<std::size_t>(i)] == target) group |= Mask{1} << i;
+        });
+        rest &= ~group;
         if (first) {
             f.mask = group;
-            f.pc = table[index];
+            f.pc = target;
             first = false;
         } else {
             Fragment other;
             other.mask = group;
             other.frame = f.frame;
-            other.pc = table[index];
+            other.pc = target;
             other.last_run = w.instructions;
             w.fragments.push_back(other);
         }
-        if (group != exec) w.launch->accesses[in.id].divergent += rest == 0 ? 0 : 1;
     }
+    w.launch->accesses[in.id].divergent += ways - 1;
 }
 
 std::uint64_t warp_state_hash(const Warp& w) {

@@ -15,12 +15,12 @@ namespace emulator::exec {
 const std::byte* host_bytes(const Warp& w, int lane, std::uint64_t address, std::uint64_t bytes) {
     if (is_local_window(address)) {
         const std::uint64_t offset = address - kLocalWindow;
-        if (offset + bytes > w.launch->local_limit) return nullptr;
+        if (is_beyond(offset, bytes, w.launch->local_limit)) return nullptr;
         return w.local + std::uint64_t(lane) * w.launch->local_stride + offset;
     }
     if (is_shared_window(address)) {
         const std::uint64_t offset = address - kSharedWindow;
-        return offset + bytes > w.block->shared_bytes ? nullptr : w.block->shared + offset;
+        return is_beyond(offset, bytes, w.block->shared_bytes) ? nullptr : w.block->shared + offset;
     }
     const Buffer* buffer = w.launch->memory->at(address);
     return buffer && buffer->contains(address, bytes) ? buffer->data() + (address - buffer->address)
@@ -65,7 +65,9 @@ static std::optional<std::string> format(const Warp& w, int lane, std::uint64_t 
         for (++i; i < text->size(); ++i) {
             const char k = (*text)[i];
             if (std::string_view("-+ #0123456789.").find(k) != std::string_view::npos) {
-                if (spec.size() < 24) spec += k;
+                // Widths and precisions of at most four digits: more would only fill memory.
+                const std::size_t digits = spec.size() - 1 - spec.find_last_not_of("0123456789");
+                if (spec.size() < 24 && (digits < 4 || k < '0' || k > '9')) spec += k;
             } else if (k == '*') {
                 std::uint64_t v = 0;
                 if (!argument(4, v)) return std::nullopt;
@@ -180,7 +182,7 @@ void call_builtin(Warp& w, Fragment& f, const Instr& in, const CallSite& site, M
         } else if (site.builtin == "malloc") {
             const std::uint64_t bytes = argument(0);
             constexpr std::uint64_t kHeap = 8 << 20;  // cudaLimitMallocHeapSize
-            if (bytes == 0 || launch.heap_bytes + bytes > kHeap ||
+            if (bytes == 0 || is_beyond(launch.heap_bytes, bytes, kHeap) ||
                 launch.memory->next_slot + 2 >= kSlotLimit) {
                 result(0);
             } else {

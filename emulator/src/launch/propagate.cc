@@ -6,6 +6,7 @@
 
 #include "emulator/src/exec/undefined.h"
 #include "emulator/src/exec/warp.h"
+#include "emulator/src/launch/origins.h"
 
 namespace emulator::exec {
 
@@ -91,8 +92,12 @@ Bits result_bits(Warp& w, const Instr& in, int k, int lane) {
             if (length == 0) return 0;
             if (in.flow == Flow::extract)
                 return n >= in.flow_width ? 0 : (source >> n) & low(static_cast<std::uint32_t>(length));
-            const Bits field = n >= in.flow_width ? source >> (in.flow_width - 1u) : source >> n;
-            return length >= 64 ? field : sign_extended(field, static_cast<std::uint32_t>(length));
+            // beyond the source's end stand copies of its sign
+            const auto field =
+                static_cast<Bits>(static_cast<std::int64_t>(sign_extended(source, in.flow_width)) >>
+                                  static_cast<int>(n < 64 ? n : 63));
+            return (length >= 64 ? field : sign_extended(field, static_cast<std::uint32_t>(length))) &
+                   low(in.flow_width);
         }
         case Flow::permute: {
             if (!literal(w, in.source(2), lane, n)) return ~Bits{0};
@@ -132,30 +137,38 @@ Bits result_bits(Warp& w, const Instr& in, int k, int lane) {
 
 void propagate_taint(Warp& w, const Instr& in, Mask exec) {
     if (in.has(flag::loads) || in.destinations == 0) return;
+    // A copy of a variable that was never set is not yet a use of it.
+    const bool copies = in.flow == Flow::copy || in.flow == Flow::pack || in.flow == Flow::unpack;
     Mask any = 0;
-    const Slot* from = nullptr;  // whose origin the result gets
-    for (int k = 0; k < in.sources; ++k)
-        if (const Mask t = taint_of(w, in.source(k)) & exec) {
-            any |= t;
-            if (!from) from = &in.source(k);
-        }
+    for (int k = 0; k < in.sources; ++k) any |= taint_of(w, in.source(k)) & exec;
     if (!any) {
         clear_taint(w, in, exec);
         return;
     }
-    // A copy of a variable that was never set is not yet a use of it.
-    const std::uint32_t origin = in.flow == Flow::copy || in.flow == Flow::pack || in.flow == Flow::unpack
-                                     ? raw_origin_of(w, *from)
-                                     : origin_of(w, in, *from);
+    std::array<std::uint32_t, kLanes> origins{};  // of the first undefined source
+    for_lanes(any, [&](int lane) {
+        for (int k = 0; k < in.sources; ++k) {
+            if (!((taint_of(w, in.source(k)) >> lane) & 1)) continue;
+            origins[static_cast<std::size_t>(lane)] =
+                copies ? raw_origin_of(w, in.source(k), lane) : origin_of(w, in, in.source(k), lane);
+            return;
+        }
+    });
+    const auto taint = [&](const Slot& slot, Mask tainted) {
+        taint_lanes(w, slot, exec, 0, 0);
+        for_lanes(tainted & exec, [&](int lane) {
+            taint_lanes(w, slot, Mask{1} << lane, Mask{1} << lane, origins[static_cast<std::size_t>(lane)]);
+        });
+    };
     const bool on_predicates = in.sources == 2 && in.source(0).base == Base::predicate;
     if (in.has(flag::cross_lane)) {
-        for (int k = 0; k < in.destinations; ++k) taint_lanes(w, in.destination(k), exec, kAllLanes, origin);
+        origins.fill(origins[static_cast<std::size_t>(std::countr_zero(any))]);
+        for (int k = 0; k < in.destinations; ++k) taint(in.destination(k), exec);
     } else if (on_predicates) {
         const Mask a = mask_of(w, in.source(0)), b = mask_of(w, in.source(1));
-        taint_lanes(w, in.destination(0), exec,
-                    logic(in.flow, taint_of(w, in.source(0)), a, taint_of(w, in.source(1)), b), origin);
+        taint(in.destination(0), logic(in.flow, taint_of(w, in.source(0)), a, taint_of(w, in.source(1)), b));
     } else if (in.flow == Flow::whole && in.flow_width == 64) {
-        for (int k = 0; k < in.destinations; ++k) taint_lanes(w, in.destination(k), exec, any, origin);
+        for (int k = 0; k < in.destinations; ++k) taint(in.destination(k), any);
     } else {
         // The destinations may be sources too: all results first.
         std::array<std::array<Bits, kLanes>, 8> results;
@@ -170,7 +183,7 @@ void propagate_taint(Warp& w, const Instr& in, Mask exec) {
             for (int k = 0; k < n; ++k)
                 set_undefined_bits(w, in.destination(k), lane,
                                    results[static_cast<std::size_t>(k)][static_cast<std::size_t>(lane)],
-                                   origin);
+                                   origins[static_cast<std::size_t>(lane)]);
         });
     }
 }

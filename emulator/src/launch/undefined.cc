@@ -7,6 +7,7 @@
 
 #include "emulator/src/exec/report.h"
 #include "emulator/src/exec/warp.h"
+#include "emulator/src/launch/origins.h"
 #include "emulator/src/races/races.h"
 
 namespace emulator::exec {
@@ -16,12 +17,12 @@ void new_frame_taint(Warp& w, Frame& frame) {
     const FunctionCode& f = *frame.function;
     const std::size_t n = f.narrow + f.wide + f.predicates;
     frame.taint_store.assign(n, 0);
-    frame.origin_store.assign(n, 0);
+    frame.origin_store.assign(n * kLanes, 0);
     const std::size_t at[kBases] = {0, 0, f.narrow, 0, f.narrow + f.wide};
     for (const Base b : {Base::narrow, Base::wide, Base::predicate}) {
         frame.taint[static_cast<std::size_t>(b)] = frame.taint_store.data() + at[static_cast<std::size_t>(b)];
         frame.origin[static_cast<std::size_t>(b)] =
-            frame.origin_store.data() + at[static_cast<std::size_t>(b)];
+            frame.origin_store.data() + at[static_cast<std::size_t>(b)] * kLanes;
     }
 }
 
@@ -41,7 +42,8 @@ void begin_frame_taint(Warp& w, Frame& frame, Mask lanes) {
     new_frame_taint(w, frame);
     for (const Slot& slot : frame.function->unwritten) {
         frame.taint[static_cast<std::size_t>(slot.base)][slot.number()] = lanes;
-        frame.origin[static_cast<std::size_t>(slot.base)][slot.number()] = kNeverWritten;
+        std::fill_n(frame.origin[static_cast<std::size_t>(slot.base)] + slot.number() * kLanes, kLanes,
+                    kNeverWritten);
     }
 }
 
@@ -57,17 +59,23 @@ Mask taint_of(Warp& w, const Slot& slot) {
     const Mask* taint = w.frame->taint[static_cast<std::size_t>(slot.base)];
     return taint ? taint[slot.number()] : 0;
 }
-std::uint32_t raw_origin_of(Warp& w, const Slot& slot) {
+static int first_tainted(Warp& w, const Slot& slot) { return std::countr_zero(taint_of(w, slot) | 1u << 31); }
+std::uint32_t raw_origin_of(Warp& w, const Slot& slot, int lane) {
     if (!slot.is_register()) return 0;
     const std::uint32_t* origin = w.frame->origin[static_cast<std::size_t>(slot.base)];
-    return origin ? origin[slot.number()] : 0;
+    return origin ? origin[slot.number() * kLanes + static_cast<std::uint32_t>(lane)] : 0;
+}
+std::uint32_t raw_origin_of(Warp& w, const Slot& slot) {
+    return raw_origin_of(w, slot, first_tainted(w, slot));
 }
 static std::uint32_t new_origin(Warp& w, const Instr& in, int lane, const char* rule, std::string what);
-std::uint32_t origin_of(Warp& w, const Instr& in, const Slot& slot) {
-    const std::uint32_t origin = raw_origin_of(w, slot);
+std::uint32_t origin_of(Warp& w, const Instr& in, const Slot& slot, int lane) {
+    const std::uint32_t origin = raw_origin_of(w, slot, lane);
     if (origin != kNeverWritten) return origin;
-    return new_origin(w, in, std::countr_zero(taint_of(w, slot) | 1u << 31), "uninitialised-read",
-                      "uses a variable that was never given a value");
+    return new_origin(w, in, lane, "uninitialised-read", "uses a variable that was never given a value");
+}
+std::uint32_t origin_of(Warp& w, const Instr& in, const Slot& slot) {
+    return origin_of(w, in, slot, first_tainted(w, slot));
 }
 
 // The register's index in the frame's taint_store.
@@ -96,7 +104,9 @@ void set_undefined_bits(Warp& w, const Slot& slot, int lane, std::uint64_t bits,
     if (it != partial.end()) it->second[static_cast<std::size_t>(lane)] = bits;
     Mask& taint = w.frame->taint[static_cast<std::size_t>(slot.base)][slot.number()];
     taint = (taint & ~(Mask{1} << lane)) | static_cast<Mask>(bits != 0) << lane;
-    if (bits != 0) w.frame->origin[static_cast<std::size_t>(slot.base)][slot.number()] = origin;
+    if (bits != 0)
+        w.frame->origin[static_cast<std::size_t>(slot.base)]
+                       [slot.number() * kLanes + static_cast<std::uint32_t>(lane)] = origin;
 }
 void taint_lanes(Warp& w, const Slot& slot, Mask exec, Mask tainted, std::uint32_t origin) {
     if (!slot.is_register()) return;
@@ -111,7 +121,8 @@ void taint_lanes(Warp& w, const Slot& slot, Mask exec, Mask tainted, std::uint32
             if (*taint == 0) w.frame->undefined_bits.erase(it);
         }
     }
-    if (tainted & exec) w.frame->origin[static_cast<std::size_t>(slot.base)][slot.number()] = origin;
+    std::uint32_t* origins = w.frame->origin[static_cast<std::size_t>(slot.base)] + slot.number() * kLanes;
+    for_lanes(tainted & exec, [&](int i) { origins[i] = origin; });
 }
 
 void clear_taint(Warp& w, const Instr& in, Mask exec) {
@@ -131,13 +142,13 @@ void report_undefined_use(Warp& w, const Instr& in, int lane, std::uint32_t orig
     report_id(launch, o.rule, o.id, o.block, o.thread, o.what + ", and the value " + use, false, &other);
 }
 
-bool check_taint(Warp& w, const Instr& in, Mask active) {
+bool check_taint(Warp& w, const Instr& in, Mask active, Mask exec) {
     if (in.predicate >= 0) {
         Slot p;
         p.base = Base::predicate;
         p.offset = static_cast<std::uint32_t>(in.predicate) * 4;
         if (const Mask t = taint_of(w, p) & active) {
-            report_undefined_use(w, in, std::countr_zero(t), origin_of(w, in, p),
+            report_undefined_use(w, in, std::countr_zero(t), origin_of(w, in, p, std::countr_zero(t)),
                                  in.control == Control::branch
                                      ? "decides a branch"
                                      : "decides whether an instruction is executed");
@@ -148,8 +159,9 @@ bool check_taint(Warp& w, const Instr& in, Mask active) {
     if (memory || in.control == Control::barrier || in.control == Control::indexed ||
         in.control == Control::call) {
         if (in.sources > 0)
-            if (const Mask t = taint_of(w, in.source(0)) & active) {
-                report_undefined_use(w, in, std::countr_zero(t), origin_of(w, in, in.source(0)),
+            if (const Mask t = taint_of(w, in.source(0)) & exec) {
+                report_undefined_use(w, in, std::countr_zero(t),
+                                     origin_of(w, in, in.source(0), std::countr_zero(t)),
                                      memory ? "is used as an address" : "decides the control flow");
                 taint_lanes(w, in.source(0), t, 0, 0);
             }
@@ -202,6 +214,12 @@ static std::uint32_t origin_in_memory(Warp& w, const std::uint64_t* bits, std::u
     return 0;
 }
 
+void forget_stored_undefined(Warp& w, const std::uint64_t* bits, std::uint64_t begin, std::uint64_t bytes) {
+    auto& known = stored_undefined(w, bits);
+    if (known.empty()) return;
+    for (std::uint64_t i = 0; i < bytes; ++i) known.erase(bit_address(bits, begin + i));
+}
+
 void copy_written(Warp& w, std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
     auto& known = w.block->stored_undefined;
     for (std::uint64_t i = 0; i < bytes; ++i) {
@@ -218,23 +236,28 @@ void copy_written(Warp& w, std::uint64_t to, std::uint64_t from, std::uint64_t b
 void note_loaded(Warp& w, const Instr& in, Mask exec, Mask undefined, const Buffer* buffer,
                  const std::uint64_t* addresses, std::uint32_t bytes, const std::uint64_t* written,
                  std::uint64_t base, std::uint64_t stride) {
-    std::uint32_t origin = 0;
-    if (undefined) {
-        start_tracking(w);
-        const int lane = std::countr_zero(undefined);
+    std::uint32_t origins[kLanes] = {};
+    if (undefined) start_tracking(w);
+    for_lanes(undefined, [&](int lane) {
+        std::uint32_t& origin = origins[lane];
         if (written)
             origin = origin_in_memory(
                 w, written, addresses[lane] - base + static_cast<std::uint64_t>(lane) * stride, bytes);
+        if (origin) return;
         const auto known = w.launch->origin_by_id.find(in.id);
-        if (!origin)
-            origin = known != w.launch->origin_by_id.end()
-                         ? known->second
-                         : new_origin(w, in, lane, rule_of(buffer),
-                                      what_of(w, in, buffer, addresses[lane], bytes));
-    }
+        origin =
+            known != w.launch->origin_by_id.end()
+                ? known->second
+                : new_origin(w, in, lane, rule_of(buffer), what_of(w, in, buffer, addresses[lane], bytes));
+    });
     for (int k = 0; k < in.destinations; ++k) {
-        taint_lanes(w, in.destination(k), exec, undefined, origin);
-        if (!written) continue;
+        taint_lanes(w, in.destination(k), exec, 0, 0);
+        if (!written) {
+            for_lanes(undefined, [&](int lane) {
+                taint_lanes(w, in.destination(k), Mask{1} << lane, Mask{1} << lane, origins[lane]);
+            });
+            continue;
+        }
         for_lanes(undefined, [&](int lane) {
             const std::uint64_t at = addresses[lane] - base + static_cast<std::uint64_t>(lane) * stride +
                                      static_cast<std::uint64_t>(k) * in.size;
@@ -246,7 +269,7 @@ void note_loaded(Warp& w, const Instr& in, Mask exec, Mask undefined, const Buff
                 const std::uint32_t sign = 8u * in.size - 1u;
                 if (bits >> sign) bits |= ~std::uint64_t{0} << sign;
             }
-            set_undefined_bits(w, in.destination(k), lane, bits, origin);
+            set_undefined_bits(w, in.destination(k), lane, bits, origins[lane]);
         });
     }
 }
@@ -259,20 +282,22 @@ void taint_register(Warp& w, const Instr& in, const Slot& destination, Mask lane
 }
 
 void note_shuffled(Warp& w, const Instr& in, Mask exec, const std::uint8_t* from, Mask absent) {
-    std::uint32_t origin = raw_origin_of(w, in.source(0));
-    if (absent) {
-        start_tracking(w);
-        origin = new_origin(
-            w, in, std::countr_zero(absent), "invalid-shuffle",
-            "reads a lane that does not take part in the shuffle (it has exited, or is not in the mask)");
-    } else if (taint_of(w, in.source(0))) {
-        origin = origin_of(w, in, in.source(0));
-    }
+    if (absent) start_tracking(w);
     std::uint64_t bits[kLanes] = {};
+    std::uint32_t origins[kLanes] = {};
     for_lanes(exec, [&](int lane) {
-        bits[lane] = (absent >> lane) & 1 ? ~std::uint64_t{0} : undefined_bits(w, in.source(0), from[lane]);
+        if ((absent >> lane) & 1) {
+            bits[lane] = ~std::uint64_t{0};
+            origins[lane] = new_origin(
+                w, in, lane, "invalid-shuffle",
+                "reads a lane that does not take part in the shuffle (it has exited, or is not in the mask)");
+            return;
+        }
+        bits[lane] = undefined_bits(w, in.source(0), from[lane]);
+        if (bits[lane]) origins[lane] = origin_of(w, in, in.source(0), from[lane]);
     });
-    for_lanes(exec, [&](int lane) { set_undefined_bits(w, in.destination(0), lane, bits[lane], origin); });
+    for_lanes(exec,
+              [&](int lane) { set_undefined_bits(w, in.destination(0), lane, bits[lane], origins[lane]); });
     if (in.destinations == 2) taint_lanes(w, in.destination(1), exec, 0, 0);
 }
 
@@ -290,13 +315,19 @@ void note_stored(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addre
                  std::uint64_t* bits, std::uint64_t stride) {
     (void)bytes;
     for (int v = 0; v < in.vector && 1 + v < in.sources; ++v) {
-        std::uint32_t origin = 0;
-        each_undefined_byte(w, in, in.source(1 + v), exec, [&](int lane, std::uint32_t byte) {
+        const Slot& source = in.source(1 + v);
+        if (!(taint_of(w, source) & exec)) continue;
+        // Lane by lane: where several store to one place, the last one's value stays there.
+        for_lanes(exec, [&](int lane) {
+            const std::uint64_t undefined = undefined_bits(w, source, lane);
             const std::uint64_t at = static_cast<std::uint64_t>(lane) * stride + addresses[lane] +
-                                     static_cast<std::uint64_t>(v) * in.size + byte;
-            clear_bits(bits, at, 1);
-            if (!origin) origin = origin_of(w, in, in.source(1 + v));
-            stored_undefined(w, bits)[bit_address(bits, at)] = origin;
+                                     static_cast<std::uint64_t>(v) * in.size;
+            set_bits(bits, at, in.size);
+            for (std::uint32_t b = 0; b < in.size; ++b) {
+                if (!((undefined >> (8 * b)) & 0xff)) continue;
+                clear_bits(bits, at + b, 1);
+                stored_undefined(w, bits)[bit_address(bits, at + b)] = origin_of(w, in, source, lane);
+            }
         });
     }
 }
@@ -317,7 +348,8 @@ void note_stored_global(Warp& w, const Instr& in, Mask exec, Buffer& buffer, con
             if (first < 0) first = lane;
         });
         if (first >= 0)
-            report_undefined_use(w, in, first, origin_of(w, in, in.source(1 + v)), "is stored in an output");
+            report_undefined_use(w, in, first, origin_of(w, in, in.source(1 + v), first),
+                                 "is stored in an output");
     }
 }
 void note_updated(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, std::uint32_t bytes,
@@ -329,7 +361,7 @@ void note_updated(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addr
                 in.size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * in.size) - 1;
             if (!(undefined_bits(w, in.source(k), lane) & used)) return;
             Buffer* buffer = home ? nullptr : w.launch->memory->at(addresses[lane]);
-            const std::uint32_t origin = origin_of(w, in, in.source(k));
+            const std::uint32_t origin = origin_of(w, in, in.source(k), lane);
             if (home || (buffer->track_initialised && buffer->kind == BufferKind::scratch)) {
                 std::uint64_t* bits = home ? home->shared_written : buffer->bits();
                 const std::uint64_t at = addresses[lane] - (home ? 0 : buffer->address);

@@ -93,6 +93,11 @@ struct Memory::Impl {
     }
 };
 
+// Does [address, address + bytes) reach beyond `size` bytes? Addresses may be anything: nothing wraps around.
+inline bool is_beyond(std::uint64_t address, std::uint64_t bytes, std::uint64_t size) {
+    return bytes > size || address > size - bytes;
+}
+
 // The bits [begin, begin + count) of a bit array.
 inline void set_bits(std::uint64_t* bits, std::uint64_t begin, std::uint64_t count) {
     while (count) {

@@ -35,7 +35,8 @@ const std::vector<Buffer*>& module_variables(const Module& handle, Memory::Impl&
     for (std::size_t i = 0; i < variables.size(); ++i) {
         if (!buffers[i]) continue;
         const ptx::Variable& v = *variables[i];
-        std::memset(buffers[i]->data(), 0, v.size);
+        // New pages are zero, and need none of the host's memory before they are touched.
+        if (!added) buffers[i]->content = Pages(buffers[i]->content.size());
         if (!v.data.empty())
             std::memcpy(buffers[i]->data(), v.data.data(), std::min<std::size_t>(v.data.size(), v.size));
         for (const ptx::Variable::Relocation& r : v.relocations) {

@@ -7,7 +7,9 @@ namespace emulator::ptx {
 
 namespace {
 
-constexpr std::uint64_t max_variable_bytes = std::uint64_t{1} << 40;
+// One variable's; of all together (module_bytes_) twice as much. A device's memory, not more than a host's.
+constexpr std::uint64_t max_variable_bytes = std::uint64_t{1} << 32;
+constexpr std::uint64_t max_frame_bytes = std::uint64_t{1} << 19;  // local memory of a thread
 constexpr std::uint64_t max_initialised_bytes = std::uint64_t{1} << 28;
 constexpr std::size_t max_dimensions = 16;
 
@@ -258,10 +260,13 @@ bool Parser::variable_list(Space space, Linking linking, bool in_body) {
         if (in_frame) {
             variable.offset = align_up(function_->frame_bytes, std::max(variable.align, 1u));
             function_->frame_bytes = variable.offset + variable.size;
-            if (function_->frame_bytes > max_variable_bytes) return fail("the frame is too large", line);
+            if (function_->frame_bytes > max_frame_bytes) return fail("the frame is too large", line);
             locals_.push_back(std::move(variable));
             entry.variable = &locals_.back();
         } else {
+            module_bytes_ += variable.size;
+            if (module_bytes_ > 2 * max_variable_bytes)
+                return fail("the module's variables are too large", line);
             if (const auto found = names_.find(name); !in_body && found != names_.end()) {
                 // An extern declaration may precede the definition, or repeat.
                 auto* known = found->second.kind == Entry::Kind::variable

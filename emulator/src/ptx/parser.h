@@ -127,7 +127,7 @@ class Parser {
     std::unordered_map<std::string_view, Entry> names_;
     std::unordered_map<std::uint64_t, std::int32_t> files_;  // .file number -> index
     std::vector<std::pair<std::int32_t, std::int32_t>> aliases_;
-    std::uint64_t initialised_bytes_ = 0;
+    std::uint64_t initialised_bytes_ = 0, module_bytes_ = 0;
     int constant_depth_ = 0;
 
     // the function whose body is read

@@ -234,17 +234,17 @@ bool check_write(const Access& a, const WriteRecord& r, Mask mask, std::uint32_t
         if (a.kind == Kind::write && r.strength != atomic_access && !async && !r.unknown_data &&
             a.data != kUnknownData) {
             // every thread stores the same value, be it by one instruction or by several: harmless
-            const std::uint32_t begin = static_cast<std::uint32_t>(std::countr_zero(bytes));
-            const std::uint32_t n = static_cast<std::uint32_t>(std::popcount(bytes));
-            const std::uint32_t at =
-                begin - static_cast<std::uint32_t>(offset == 0 ? address & 3 : 0) + offset;
-            const std::uint64_t mine = stored_value(a, lane, at, n);
-            std::uint64_t theirs = 0;
-            if (r.serial == a.serial)
-                theirs = stored_value(a, static_cast<int>(r.lane), at, n);
-            else
-                std::memcpy(&theirs, memory + begin, n);
-            if (mine == theirs) continue;
+            bool same = true;
+            for (std::uint32_t common = r.bytes & bytes; common; common &= common - 1) {
+                const std::uint32_t byte = static_cast<std::uint32_t>(std::countr_zero(common));
+                const std::uint32_t at =
+                    byte - static_cast<std::uint32_t>(offset == 0 ? address & 3 : 0) + offset;
+                const std::uint64_t theirs = r.serial == a.serial
+                                                 ? stored_value(a, static_cast<int>(r.lane), at, 1)
+                                                 : std::to_integer<std::uint64_t>(memory[byte]);
+                same &= stored_value(a, lane, at, 1) == theirs;
+            }
+            if (same) continue;
         }
         report_race(a, lane, address, buffer, r.id, r.stamp, r.warp, static_cast<int>(r.lane), true,
                     static_cast<Strength>(r.strength));
@@ -361,7 +361,9 @@ inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, s
     if (a.kind == Kind::read) {
         for (ReadRecord& r : cell.reads)
             if (r.stamp == a.stamp && r.warp == w.index && r.bytes == bytes && r.sync == w.sync_count &&
-                r.strength == a.strength && r.block_scope == a.block_scope) {
+                r.strength == a.strength && r.block_scope == a.block_scope &&
+                // a record names one instruction: that of all its lanes
+                (r.id == (a.instr.id & 0x3fffffu) || (r.lanes & ~mask) == 0)) {
                 r.lanes |= mask;
                 r.id = a.instr.id & 0x3fffffu;
                 return;
