@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 TASK ?= tasks/softmax_rows.md
 
-.PHONY: help setup setup-test build run test asan ubsan tsan lint format bench coverage-doc mutation attacks install clean
+.PHONY: help setup setup-test build run test asan ubsan tsan lint format bench coverage-doc differential fuzz mutation attacks install clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -47,6 +47,12 @@ bench: setup-test ## speed of the emulated GPU, as ratios within one run
 
 coverage-doc: ## write docs/ptx-coverage.md: which PTX forms the cases of tests/cases/ptx prove
 	@scripts/ptx_coverage.py
+
+differential: setup-test ## compare the emulated GPU's two engines on N generated programs (N=20000 SEED=1)
+	@scripts/differential.sh $(or $(N),20000) $(or $(SEED),1)
+
+fuzz: setup-test ## libFuzzer on the PTX parser and executor for MINUTES (10); needs clang-19
+	@scripts/fuzz.sh $(or $(MINUTES),10)
 
 mutation: build ## mutation testing of the verifiers (not built yet)
 	@echo "make mutation is not built yet" && exit 3
