@@ -278,7 +278,7 @@ struct AccessCounters {
     std::uint64_t wavefronts = 0, conflicts = 0;                    // shared
     std::uint64_t shared_requests = 0, local_requests = 0, local_sectors = 0, shared_bytes = 0;
     std::uint64_t divergent = 0, flops = 0, constants = 0;
-    std::uint64_t operand_bytes = 0;  // of shared memory, by wgmma
+    std::uint64_t operand_bytes = 0;                 // of shared memory, by wgmma
     std::uint64_t operations = 0;                    // of global atomics
     std::uint64_t bulk_bytes = 0, bulk_sectors = 0;  // of global memory, by bulk copies
 };

@@ -192,8 +192,9 @@ void report_race(const Access& a, int lane, std::uint64_t address, const Buffer*
     std::string message = a.kind == Kind::atomic ? "updates " : writes ? "writes " : "reads ";
     message += exec::describe(launch, a.shared ? nullptr : buffer, a.shared, address, a.bytes);
     if (other_async) {
-        message += other_writes ? ", which an asynchronous copy writes that this thread has not waited for"
-                                : ", which an asynchronous operation still reads (no wait for it came before)";
+        message += other_writes
+                       ? ", which an asynchronous copy writes that this thread has not waited for"
+                       : ", which an asynchronous operation still reads (no wait for it came before)";
     } else {
         message += other_writes ? ", which another thread writes" : ", which another thread reads";
         message += a.shared ? ", without a barrier between" : ", without synchronisation between";
