@@ -39,7 +39,7 @@ TEST_P(MutatedPrograms, EndAndHarmNothing) {
     ASSERT_GT(lines.size(), 600u);
     Random random(0x686f7374ull + static_cast<std::uint64_t>(GetParam()));
     int loaded = 0;
-    for (int k = 0; k < 250; ++k) {
+    for (int k = 0; k < 150; ++k) {
         Program program = generate(random.below(100'000));
         mutate(program, random, lines);
         const auto began = std::chrono::steady_clock::now();
