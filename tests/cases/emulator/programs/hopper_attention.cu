@@ -100,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(160)
         }
         return;
     }
-    float sum[2] = {0, 0}, top[2] = {-INFINITY, -INFINITY}, out[32];
+    float sum[2] = {0, 0}, top[2] = {__int_as_float(0xff800000), __int_as_float(0xff800000)}, out[32];
     for (int i = 0; i < 32; ++i) out[i] = 0;
 #if FAULT != 1
     wait(&s.q_full, 0);
@@ -121,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(160)
             for (int i = 0; i < 32; ++i) {
                 if (i / 2 % 2 != r) continue;
                 const int column = tile * kRows + i / 4 * 8 + t % 4 * 2 + i % 2;
-                p[i] = column > row || column >= length ? -INFINITY : p[i] * scale;
+                p[i] = column > row || column >= length ? __int_as_float(0xff800000) : p[i] * scale;
                 highest = fmaxf(highest, p[i]);
             }
             for (int d = 1; d < 4; d *= 2) highest = fmaxf(highest, __shfl_xor_sync(0xffffffffu, highest, d));
@@ -179,7 +179,7 @@ extern "C" __global__ void check(const __half* q, const __half* k, const __half*
         score[j] = dot * scale;
     }
     __syncthreads();
-    float top = -INFINITY, sum = 0, out = 0;
+    float top = __int_as_float(0xff800000), sum = 0, out = 0;
     for (int j = 0; j <= row; ++j) top = fmaxf(top, score[j]);
     for (int j = 0; j <= row; ++j) {
         const float p = expf(score[j] - top);
