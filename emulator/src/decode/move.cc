@@ -52,6 +52,18 @@ std::optional<SpecialRegister> special_register(const std::string& name, int com
         number = std::atoi(name.c_str() + 6);
         return SpecialRegister::envreg;
     }
+    // The parts of the reserved shared memory: 0 is the driver's, 1 that of cooperative groups.
+    if (name == "reserved_smem_offset_begin" || name == "reserved_smem_offset_0")
+        return SpecialRegister::reserved_smem;
+    if (name == "reserved_smem_offset_1") {
+        number = 512;
+        return SpecialRegister::reserved_smem;
+    }
+    if (name == "reserved_smem_offset_end") {
+        number = exec::kReservedShared;
+        return SpecialRegister::reserved_smem;
+    }
+    if (name == "reserved_smem_offset_cap") return SpecialRegister::reserved_smem_cap;
     return std::nullopt;
 }
 

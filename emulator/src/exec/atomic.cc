@@ -86,7 +86,7 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, Block* home)
         if (failed) return;
         const u64 at = address[i];
         Buffer* b = shared ? nullptr : launch.memory->at(at);
-        if (shared ? is_beyond(at, bytes, home->shared_bytes)
+        if (shared ? is_beyond(at, bytes, home->shared_bytes) && !launch.in_reserved_shared(at, bytes)
                    : !b || !b->contains(at, bytes) || !b->writable) {
             if (shared)
                 report_bad_shared(w, in, i, at, bytes, true);

@@ -328,7 +328,7 @@ bool shared_ok(Warp& w, const Instr& in, Mask exec, const Request& r, const Bloc
     bool failed = false;
     for_lanes(exec, [&](int i) {
         if (failed) return;
-        if (is_beyond(r.address[i], r.bytes, limit)) {
+        if (is_beyond(r.address[i], r.bytes, limit) && !w.launch->in_reserved_shared(r.address[i], r.bytes)) {
             report_bad_shared(w, in, i, r.address[i], r.bytes, is_store);
             failed = true;
         } else if (r.address[i] & (r.bytes - 1)) {

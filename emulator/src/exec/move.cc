@@ -220,6 +220,10 @@ u64 special_value(Warp& w, const Instr& in, int lane) {
             return w.block->rank;
         case SpecialRegister::cluster_nctarank:
             return launch.blocks_per_cluster;
+        case SpecialRegister::reserved_smem:
+            return w.block->shared_base + launch.reserved_shared + static_cast<u64>(in.imm);
+        case SpecialRegister::reserved_smem_cap:
+            return kReservedShared;
         default:
             return 0;
     }

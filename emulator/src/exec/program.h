@@ -14,6 +14,10 @@
 namespace emulator::exec {
 
 constexpr int kLanes = 32;
+// Shared memory that a GPU of sm_80 and later keeps for the system; cooperative groups use it for tiles of
+// several warps (%reserved_smem_offset_1). It stands after the block's own, kReservedShared bytes apart, so
+// that an index past the end of an array does not land in it.
+constexpr std::uint32_t kReservedShared = 1024;
 using Mask = std::uint32_t;  // bit i: lane i
 constexpr Mask kAllLanes = 0xffffffffu;
 

@@ -52,6 +52,8 @@ enum class SpecialRegister : std::uint8_t {
     cluster_nctaid_z,
     cluster_ctarank,
     cluster_nctarank,
+    reserved_smem,  // `imm` past the start of the system's part
+    reserved_smem_cap,
     zero
 };
 

@@ -353,7 +353,8 @@ struct Launch {
     std::uint32_t blocks_per_cluster = 1;  // its count
     bool explicit_cluster = false;
     std::uint32_t threads_per_block = 0, warps_per_block = 0;
-    std::uint32_t shared_bytes = 0;
+    std::uint32_t shared_bytes = 0;     // what the kernel declares and asks for
+    std::uint32_t reserved_shared = 0;  // where the system's part is (kReservedShared bytes); 0: not used
     std::uint32_t local_stride = 0, local_limit = 0;
     bool allocates = false;  // some function has an alloca
 
@@ -368,6 +369,11 @@ struct Launch {
     std::uint64_t async_requests = 0, async_bytes = 0;
     std::uint64_t bulk_requests = 0, bulk_load_bytes = 0, bulk_store_bytes = 0;
     std::unordered_map<std::uint64_t, AtomicAddress> atomic_addresses;  // global ones
+
+    bool in_reserved_shared(std::uint64_t offset, std::uint32_t bytes) const {
+        return reserved_shared != 0 && offset >= reserved_shared &&
+               !is_beyond(offset - reserved_shared, bytes, kReservedShared);
+    }
 
     Clock clock;
     std::uint32_t race_serial = 0;

@@ -25,11 +25,26 @@ std::uint64_t hash_text(std::string_view text) {
     return h;
 }
 
-bool mentions_grid_barrier(const ptx::Function& function) {
+template <class Predicate>
+bool mentions_special(const ptx::Function& function, Predicate wanted) {
     for (const ptx::Instruction& in : function.code)
         for (const ptx::Operand& operand : in.operands)
             if (const auto* special = std::get_if<ptx::Special>(&operand.value))
-                if (special->name == "envreg1" || special->name == "envreg2") return true;
+                if (wanted(special->name)) return true;
+    return false;
+}
+
+bool mentions_grid_barrier(const ptx::Function& function) {
+    return mentions_special(function,
+                            [](const std::string& name) { return name == "envreg1" || name == "envreg2"; });
+}
+
+// A function that the kernel calls may ask for it as well as the kernel.
+bool mentions_reserved_shared(const ptx::Module& module) {
+    for (const ptx::Function& function : module.functions)
+        if (mentions_special(function,
+                             [](const std::string& name) { return name.starts_with("reserved_smem"); }))
+            return true;
     return false;
 }
 
@@ -73,6 +88,7 @@ std::variant<Module, LoadError> Module::load(std::string_view ptx) {
     impl.program = decode::decode_module(impl.text);
     for (const ptx::Function& f : impl.text.functions)
         if (f.is_kernel) impl.kernels.push_back(describe_kernel(f));
+    impl.uses_reserved_shared = mentions_reserved_shared(impl.text);
     const auto written = decode::written_variables(impl.text);
     for (const auto& v : impl.text.variables) {
         if (v->space != ptx::Space::global && v->space != ptx::Space::constant) continue;
@@ -291,6 +307,8 @@ Outcome run(const Module& module, Memory& memory, const Launch& request, const O
         static_cast<std::uint32_t>(text->uses_dynamic_shared || request.dynamic_shared
                                        ? text->dynamic_shared_offset + request.dynamic_shared
                                        : text->static_shared);
+    if (impl.uses_reserved_shared)
+        launch.reserved_shared = (launch.shared_bytes + 127) / 128 * 128 + exec::kReservedShared;
     launch.arguments = request.arguments;
     launch.clock.state = options.schedule_seed;
     launch.clock.pass(std::uint64_t{1} << 20, ~0u);

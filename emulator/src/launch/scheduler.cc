@@ -68,7 +68,8 @@ void Scheduler::prepare(Block& block, std::uint64_t ordinal) {
     block.index = block_of(launch, block.linear);
     block.rank = static_cast<std::uint32_t>(ordinal % launch.blocks_per_cluster);
     block.shared_base = std::uint64_t{block.rank} << kRankShift;
-    const std::uint32_t shared = launch.shared_bytes;
+    const std::uint32_t shared =
+        launch.reserved_shared ? launch.reserved_shared + kReservedShared : launch.shared_bytes;
     const std::size_t padded = (std::size_t{shared} + 63) / 64 * 64 + 64;
     const std::size_t bits = padded / 8 + 64;
     if (fresh) {
@@ -77,11 +78,15 @@ void Scheduler::prepare(Block& block, std::uint64_t ordinal) {
         block.shared = block.storage.data();
         block.shared_written = reinterpret_cast<std::uint64_t*>(block.shared + padded);
         block.shared_shadow = block.shared + padded + (bits + 63) / 64 * 64;
-        block.shared_bytes = shared;
+        block.shared_bytes = launch.shared_bytes;
     }
     if (shared) {
         std::memset(block.shared, static_cast<int>(kSharedPoison), shared);
         std::memset(block.shared_written, 0, bits - 64);
+    }
+    if (launch.reserved_shared) {  // cooperative groups rely on zeros there
+        std::memset(block.shared + launch.reserved_shared, 0, kReservedShared);
+        set_bits(block.shared_written, launch.reserved_shared, kReservedShared);
     }
     block.barriers = {};
     block.live_threads = launch.threads_per_block;

@@ -12,6 +12,7 @@ struct Module::Impl {
     std::vector<KernelInfo> kernels;
     std::vector<GlobalInfo> globals;
     std::uint64_t hash = 0;
+    bool uses_reserved_shared = false;  // some function reads %reserved_smem_offset_*
 };
 
 // The buffers of the module's variables, made and filled when they are not there yet.
