@@ -205,10 +205,10 @@ class Extractor {
     bool keep(std::string_view item, std::size_t body) const {
         for (const std::string& text : options_.drop)
             if (item.find(text) != std::string_view::npos) return false;
-        for (const char* text :
-             {"std::string", "std::vector", "std::map", "std::unordered_map", "std::exception",
-              "std::runtime_error", "std::ostream", "std::ofstream", "std::function",
-              "using std::", "cudaStream_t", "cublasHandle_t", "torch::", "FILE *"})
+        for (const char* text : {"std::string", "std::vector", "std::map", "std::unordered_map",
+                                 "std::exception", "std::runtime_error", "std::ostream", "std::ofstream",
+                                 "std::function", "using std::", "cudaStream_t", "cublasHandle_t", "torch::",
+                                 "FILE *", "timeval", "pid_t", "std::cerr", "std::cout", "StopWatch"})
             if (item.find(text) != std::string_view::npos) return false;
         const std::string_view head = item.substr(0, body == std::string_view::npos ? item.size() : body);
         const std::vector<std::string> all = words(head);

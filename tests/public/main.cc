@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 
+#include "emulator/src/memory/module_memory.h"
 #include "harness/compile/compile_worker.h"
 #include "harness/compile/nvrtc_compiler.h"
 #include "harness/sandbox/worker.h"
@@ -186,6 +188,11 @@ int scan(Compiler& compiler, const Request& request) {
             ++unloaded;
             fmt::print("LOAD {}: PTX line {}: {} [{}]\n", path, error->ptx_line, error->message,
                        error->instruction);
+        } else {
+            std::set<std::string> reasons;
+            for (const auto& [id, reason] : std::get<emulator::Module>(loaded).impl().program.unsupported)
+                reasons.insert(reason);
+            for (const std::string& reason : reasons) fmt::print("UNSUPPORTED {}: {}\n", path, reason);
         }
         std::fflush(stdout);
     }

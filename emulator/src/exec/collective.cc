@@ -12,6 +12,7 @@ namespace {
 // sub: 0 up, 1 down, 2 bfly, 3 idx. Sources: a, b (lane or delta), c (clamp and segment mask), membermask.
 // The second destination, when there is one, says whether the source lane was in range.
 void shfl(Warp& w, const Instr& in, Mask exec) {
+    if (w.launch->check_races) races::exchange(w, exec);
     const u32 *a = narrow(w, in.source(0)), *b = narrow(w, in.source(1)), *c = narrow(w, in.source(2));
     alignas(64) u32 r[kLanes];
     std::memcpy(r, a, sizeof r);
@@ -62,6 +63,7 @@ void shfl(Warp& w, const Instr& in, Mask exec) {
 
 // sub: 0 all, 1 any, 2 uni, 3 ballot
 void vote(Warp& w, const Instr& in, Mask exec) {
+    if (w.launch->check_races) races::exchange(w, exec);
     const Mask p = mask_of(w, in.source(0)) & exec;
     if (in.sub == 3) {
         u32* d = narrow(w, in.destination(0));
@@ -74,6 +76,7 @@ void vote(Warp& w, const Instr& in, Mask exec) {
 
 template <class T>
 void match_any(Warp& w, const Instr& in, Mask exec) {
+    if (w.launch->check_races) races::exchange(w, exec);
     const Cell<T>* a = lanes<T>(w, in.source(0));
     u32* d = narrow(w, in.destination(0));
     alignas(64) u32 r[kLanes] = {};
@@ -83,6 +86,7 @@ void match_any(Warp& w, const Instr& in, Mask exec) {
 }
 template <class T>
 void match_all(Warp& w, const Instr& in, Mask exec) {
+    if (w.launch->check_races) races::exchange(w, exec);
     const Cell<T>* a = lanes<T>(w, in.source(0));
     const Cell<T> first = a[std::countr_zero(exec)];
     bool same = true;
@@ -95,6 +99,7 @@ void match_all(Warp& w, const Instr& in, Mask exec) {
 // sub: 0 add, 1 min, 2 max, 3 and, 4 or, 5 xor
 template <class T>
 void redux(Warp& w, const Instr& in, Mask exec) {
+    if (w.launch->check_races) races::exchange(w, exec);
     const u32* a = narrow(w, in.source(0));
     T r = static_cast<T>(a[std::countr_zero(exec)]);
     for_lanes(exec & (exec - 1), [&](int i) {

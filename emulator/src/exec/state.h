@@ -147,6 +147,9 @@ struct Warp {
     std::uint32_t sync_floor = 0;  // accesses made when sync_count was below this are ordered for all lanes
     // The same for pairs, once part of the warp has synchronised: [lane][other lane].
     std::unique_ptr<std::array<std::array<std::uint32_t, kLanes>, kLanes>> lane_order;
+    // The same for accesses that were reads, once lanes have exchanged values after them (shuffles, votes).
+    std::uint32_t read_floor = 0;
+    std::unique_ptr<std::array<std::array<std::uint32_t, kLanes>, kLanes>> read_order;
     // Of the own cluster: what a fence of this warp (or one before it) covers; for other clusters only those
     // of a scope that includes them count.
     Stamps published, published_in_cluster;

@@ -142,8 +142,9 @@ void Scheduler::prepare(Block& block, std::uint64_t ordinal) {
         w->polled_writes = ~std::uint64_t{0};
         w->polled.fill(~std::uint64_t{0});
         w->last_sync = nullptr;
-        w->sync_count = w->sync_floor = 0;
+        w->sync_count = w->sync_floor = w->read_floor = 0;
         w->lane_order.reset();
+        w->read_order.reset();
         w->published.reset();
         w->published_in_cluster.reset();
         w->pending.clear();

@@ -4,7 +4,11 @@
 //    are ordered before its own (a vector clock); a barrier joins the clocks of those that arrive into those
 //    that wait. Stamps come from one counter per launch, and a block takes a new one at each barrier, fence
 //    and release, so a stamp also tells the interval in which an access was made;
-//  - bar.warp.sync, between the lanes of its mask (lanes may otherwise run in any order, shuffles included);
+//  - bar.warp.sync, between the lanes of its mask (lanes may otherwise run in any order);
+//  - shuffles, votes, match and redux, between the lanes of their mask: what was read before is ordered
+//  before
+//    what is written after, since a lane that exchanges values has its loads behind it (the collectives of
+//    cooperative groups' tiles rely on that). They order no write;
 //  - publication, as PTX's memory model has it: what is ordered before a fence (or a .release) of a warp,
 //    that warp publishes with its next atomic or strong write; a warp whose atomic or strong read finds
 //    it there has it ordered before all that follows its next fence (or at once with .acquire). A barrier
@@ -104,6 +108,12 @@ bool lane_ordered(const Warp& w, std::uint32_t sync, int lane, int other) {
             (*w.lane_order)[static_cast<std::size_t>(lane)][static_cast<std::size_t>(other)] > sync);
 }
 
+bool lane_read_ordered(const Warp& w, std::uint32_t sync, int lane, int other) {
+    return sync < w.read_floor ||
+           (w.read_order &&
+            (*w.read_order)[static_cast<std::size_t>(lane)][static_cast<std::size_t>(other)] > sync);
+}
+
 bool covers(const std::unordered_map<std::uint64_t, exec::Stamps>& known, std::uint64_t cluster,
             std::uint32_t stamp, std::uint32_t slot) {
     const auto it = known.find(cluster);
@@ -113,7 +123,7 @@ bool covers(const std::unordered_map<std::uint64_t, exec::Stamps>& known, std::u
 // Which of the `others` (lanes of `warp`) made their access, at that stamp, without order to this lane's?
 // `async`: the record is of the async proxy, whose accesses have no order but by their completion.
 Mask unordered(const Access& a, std::uint32_t stamp, std::uint32_t warp, std::uint32_t sync, int lane,
-               Mask others, bool async) {
+               Mask others, bool async, bool others_read) {
     const Warp& w = a.warp;
     const bool own = same_cluster(a, stamp);
     if (a.shared && stamp <= w.block->cluster->start_stamp) return 0;  // an earlier block's
@@ -125,7 +135,8 @@ Mask unordered(const Access& a, std::uint32_t stamp, std::uint32_t warp, std::ui
     if (async || !same_block(a, stamp) || warp != w.index) return others;
     Mask left = 0;
     exec::for_lanes(others, [&](int other) {
-        if (!lane_ordered(w, sync, lane, other)) left |= Mask{1} << other;
+        if (!lane_ordered(w, sync, lane, other) && !(others_read && lane_read_ordered(w, sync, lane, other)))
+            left |= Mask{1} << other;
     });
     return left;
 }
@@ -231,7 +242,7 @@ bool check_write(const Access& a, const WriteRecord& r, Mask mask, std::uint32_t
     if (!others || compatible(a, r)) return false;
     for (Mask m = others; m; m &= m - 1) {
         const int lane = std::countr_zero(m);
-        if (!unordered(a, r.stamp, r.warp, r.sync, lane, Mask{1} << r.lane, async)) continue;
+        if (!unordered(a, r.stamp, r.warp, r.sync, lane, Mask{1} << r.lane, async, false)) continue;
         if (a.kind == Kind::write && r.strength != atomic_access && !async && !r.unknown_data &&
             a.data != kUnknownData) {
             // every thread stores the same value, be it by one instruction or by several: harmless
@@ -287,7 +298,7 @@ void check_read(const Access& a, const ReadRecord& r, Mask mask, std::uint64_t a
     for (Mask m = mask; m; m &= m - 1) {
         const int lane = std::countr_zero(m);
         const Mask others = unordered(a, r.stamp, r.warp, r.sync, lane,
-                                      same_warp ? r.lanes & ~(Mask{1} << lane) : r.lanes, async);
+                                      same_warp ? r.lanes & ~(Mask{1} << lane) : r.lanes, async, true);
         if (!others) continue;
         report_race(a, lane, address, buffer, r.id, r.stamp, r.warp, std::countr_zero(others), false,
                     async ? async_access : plain);
@@ -673,6 +684,23 @@ void warp_sync(Warp& w, Mask lanes) {
     });
     exec::for_lanes(lanes, [&](int i) { joined[static_cast<std::size_t>(i)] = w.sync_count; });
     exec::for_lanes(lanes, [&](int i) { (*w.lane_order)[static_cast<std::size_t>(i)] = joined; });
+}
+
+void exchange(Warp& w, Mask lanes) {
+    w.sync_count += 1;
+    if ((w.live & ~lanes) == 0) {
+        w.read_floor = w.sync_count;
+        return;
+    }
+    if (!w.read_order) {
+        w.read_order = std::make_unique<std::array<std::array<std::uint32_t, kLanes>, kLanes>>();
+        for (auto& row : *w.read_order) row.fill(0);
+    }
+    exec::for_lanes(lanes, [&](int i) {
+        auto& row = (*w.read_order)[static_cast<std::size_t>(i)];
+        for (std::size_t k = 0; k < kLanes; ++k)
+            if (lanes >> k & 1) row[k] = w.sync_count;
+    });
 }
 
 void barrier(Block& block, const std::vector<std::uint32_t>& arrivals,

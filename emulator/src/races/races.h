@@ -32,6 +32,7 @@ void acquire_noted(exec::Warp& warp, bool block_scope);
 // The releasing side of .release and of a fence: publishes what is ordered before it.
 void publish_all(exec::Warp& warp, bool block_scope);
 void warp_sync(exec::Warp& warp, exec::Mask lanes);  // bar.warp.sync of these lanes together
+void exchange(exec::Warp& warp, exec::Mask lanes);   // a shuffle, vote, match or redux of these lanes
 void barrier(exec::Block& block, const std::vector<std::uint32_t>& arrivals,
              const std::vector<std::uint32_t>& waiters);  // warp numbers; waiters are among the arrivals
 

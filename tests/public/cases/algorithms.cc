@@ -345,10 +345,7 @@ std::vector<Source> algorithms() {
          "radix sort, decoupled look-back by volatile polling, ballots, inline PTX",
          "30 011 keys",
          {"OneSweep::GlobalHistogram", "OneSweep::Scan", "OneSweep::DigitBinningPassKeysOnly"},
-         one_sweep,
-         "shared-race: a lane reads its neighbour's entry as the argument of a shuffle and the neighbour "
-         "stores it after; a "
-         "shuffle orders no memory (values that race are not used, so GPUs give the right result)"},
+         one_sweep},
         {"chained-scan",
          "b0nes164/GPUPrefixSums",
          "98d93a4e9ed2f3c8353119515bf9be90a2e137ad",

@@ -67,6 +67,9 @@ void reduction(Session& s) {
     for (const char* k : {"reduce6<int, 256, false>", "reduce7<int, 256, false>", "cg_reduce<int>"})
         check(k, 7, 1024);
     check("multi_warp_cg_reduce<int, 256, 64>", 7, 1024);
+}
+
+void float_reduction(Session& s) {
     const auto y = normal(5'003, 4);
     const auto src = s.in("y", y);
     const auto dst = s.out<float>("sums", 5);
@@ -261,6 +264,44 @@ void simple_bf16_gemm(Session& s) {
     s.near("simple", s.read(D), want, 1e-6, 0);
 }
 
+// Square, since these kernels compare the columns of B with the wrong bound, too.
+template <class In, class Out>
+void simple_wmma(Session& s, const std::string& kernel, int n, Out alpha, Out beta, u32 rows) {
+    const auto a = integers<In>(n * n, 17, 7), b = integers<In>(n * n, 18, 9);
+    const auto c = integers<Out>(n * n, 19, 5);
+    std::vector<Out> want(n * n);
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) {
+            Out sum = 0;
+            for (int t = 0; t < n; ++t) sum += Out(a[i * n + t]) * Out(b[j * n + t]);
+            want[i * n + j] = alpha * sum + beta * c[i * n + j];
+        }
+    const auto A = s.in("A", a), B = s.in("B", b);
+    const auto C = s.in("C", c), D = s.out<Out>("D", n * n);
+    s.launch(kernel, {{u32(n) / (4 * rows), u32(n) / (4 * rows)}, {128, 4}}, A, B, C, D, n, n, n, alpha,
+             beta);
+    s.equal("D", s.read(D), want);
+}
+
+void print(Session& s) {
+    s.launch("testKernel", {{2, 2}, {2, 2, 2}}, 10);
+    std::vector<std::string> lines, want;
+    std::string line;
+    for (const char c : s.printed()) {
+        if (c != '\n') {
+            line += c;
+            continue;
+        }
+        lines.push_back(line);
+        line.clear();
+    }
+    for (int block = 0; block < 4; ++block)
+        for (int thread = 0; thread < 8; ++thread)
+            want.push_back(fmt::format("[{}, {}]:\t\tValue is:10", block, thread));
+    std::sort(lines.begin(), lines.end());
+    s.require("the printed lines", lines == want);
+}
+
 // copySharedMem is for square matrices: it compares x with the height.
 void transposes(Session& s, bool square) {
     const int w = square ? 96 : 160, h = 96;
@@ -328,11 +369,22 @@ std::vector<Source> cuda_samples() {
          commit,
          two + "reduction/reduction_kernel.cu",
          "templates, tiles, cg::reduce, tiles of several warps, redux",
-         "10 007 and 5003 values",
+         "10 007 values",
          {"reduce0<int>", "reduce1<int>", "reduce2<int>", "reduce3<int>", "reduce4<int, 256>",
-          "reduce5<int, 256>", "reduce6<int, 256, false>", "reduce7<int, 256, false>",
-          "reduce7<float, 256, false>", "cg_reduce<int>", "multi_warp_cg_reduce<int, 256, 64>"},
+          "reduce5<int, 256>", "reduce6<int, 256, false>", "reduce7<int, 256, false>", "cg_reduce<int>",
+          "multi_warp_cg_reduce<int, 256, 64>"},
          reduction},
+        {"reduction-float",
+         repository,
+         commit,
+         two + "reduction/reduction_kernel.cu",
+         "shuffles with a ballot as their mask",
+         "5003 values",
+         {"reduce7<float, 256, false>"},
+         float_reduction,
+         "invalid-shuffle: the last sum shuffles from 16 and 8 lanes further on, which are not in its mask "
+         "of 8 lanes: the "
+         "value is undefined by the programming guide"},
         {"histogram256",
          repository,
          commit,
@@ -408,6 +460,31 @@ std::vector<Source> cuda_samples() {
                    }});
     all.back().replace = {
         {"M_TILES 512", "M_TILES 16"}, {"N_TILES 512", "N_TILES 8"}, {"K_TILES 512", "K_TILES 16"}};
+    all.push_back(
+        {"imma-gemm",
+         repository,
+         commit,
+         three + "immaTensorCoreGemm/immaTensorCoreGemm.cu",
+         "wmma u8 to s32",
+         "64 x 64 x 64",
+         {"simple_wmma_gemm_imma"},
+         [](Session& s) { simple_wmma<std::uint8_t, int>(s, "simple_wmma_gemm_imma", 64, 3, -2, 16); }});
+    all.push_back({"dmma-gemm",
+                   repository,
+                   commit,
+                   three + "dmmaTensorCoreGemm/dmmaTensorCoreGemm.cu",
+                   "wmma f64",
+                   "64 x 64 x 64",
+                   {"simple_wmma_gemm"},
+                   [](Session& s) { simple_wmma<double, double>(s, "simple_wmma_gemm", 64, 0.5, 3.0, 8); }});
+    all.push_back({"print",
+                   repository,
+                   commit,
+                   "Samples/0_Introduction/simplePrintf/simplePrintf.cu",
+                   "printf",
+                   "2 x 2 blocks of 2 x 2 x 2",
+                   {"testKernel"},
+                   print});
     all.push_back({"transpose",
                    repository,
                    commit,
