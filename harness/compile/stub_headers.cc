@@ -213,6 +213,8 @@ using ::size_t; using ::printf;
 
 constexpr const char* stdlib_text = R"(#ifndef KERNELWRIGHT_CSTDLIB
 #define KERNELWRIGHT_CSTDLIB
+typedef unsigned short ushort;
+typedef unsigned long ulong;
 #define EXIT_SUCCESS 0
 #define EXIT_FAILURE 1
 namespace std {
