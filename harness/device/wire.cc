@@ -196,6 +196,7 @@ void visit_line(Line& l, const Visit& visit) {
     visit(l.inst_fma);
     visit(l.inst_xu);
     visit(l.inst_fp64);
+    visit(l.bulk_bytes);
     visit(l.tensor_flops);
 }
 

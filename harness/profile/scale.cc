@@ -106,6 +106,7 @@ constexpr std::uint64_t L::*line_sums[] = {
     &L::inst_fma,
     &L::inst_xu,
     &L::inst_fp64,
+    &L::bulk_bytes,
     &L::tensor_flops,
 };
 

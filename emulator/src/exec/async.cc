@@ -89,8 +89,8 @@ void land(Warp& w, AsyncGroup& group, Mask lanes) {
         if (launch.check_races) {
             u64 address[kLanes] = {};
             address[c.lane] = c.destination;
-            races::shared_access(w, *c.instr, Mask{1} << c.lane, *w.block, address, c.bytes, races::Kind::write,
-                                 c.data.data(), 0);
+            races::shared_access(w, *c.instr, Mask{1} << c.lane, *w.block, address, c.bytes,
+                                 races::Kind::write, c.data.data(), 0);
         }
         std::memcpy(w.block->shared + c.destination, c.data.data(), c.bytes);
         if (!c.undefined) set_bits(w.block->shared_written, c.destination, c.bytes);

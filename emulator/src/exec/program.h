@@ -104,18 +104,18 @@ enum : std::uint32_t {
     divergent_ok = 1u << 16,    // barrier without .aligned
     explicit_count = 1u << 17,  // barrier with a thread count
     arrive_only = 1u << 18,
-    selects = 1u << 20,       // selp: only the chosen source taints
-    loads = 1u << 21,         // the handler sets the taint of its destinations itself
-    kernel_param = 1u << 22,  // ld.param of the launch's arguments
-    local_param = 1u << 23,   // .param storage of device functions: local memory, not counted
-    narrow_gap = 1u << 24,    // a load into a 16-bit register
-    non_coherent = 1u << 26,  // ld.global.nc
-    block_scope = 1u << 25,   // .cta or .cluster: strong within the cluster only
-    in_cluster = 1u << 27,    // an address in the shared memory of any block of the cluster
-    relaxed = 1u << 28,       // an arrival that orders nothing
-    async_product = 1u << 29, // wgmma.mma_async
-    magnitude = 1u << 30,     // min/max of three, redux: .abs
-    satfinite = 1u << 31      // cvt: the largest finite value instead of an infinity
+    selects = 1u << 20,        // selp: only the chosen source taints
+    loads = 1u << 21,          // the handler sets the taint of its destinations itself
+    kernel_param = 1u << 22,   // ld.param of the launch's arguments
+    local_param = 1u << 23,    // .param storage of device functions: local memory, not counted
+    narrow_gap = 1u << 24,     // a load into a 16-bit register
+    non_coherent = 1u << 26,   // ld.global.nc
+    block_scope = 1u << 25,    // .cta or .cluster: strong within the cluster only
+    in_cluster = 1u << 27,     // an address in the shared memory of any block of the cluster
+    relaxed = 1u << 28,        // an arrival that orders nothing
+    async_product = 1u << 29,  // wgmma.mma_async
+    magnitude = 1u << 30,      // min/max of three, redux: .abs
+    satfinite = 1u << 31       // cvt: the largest finite value instead of an infinity
 };
 }
 

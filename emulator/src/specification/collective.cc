@@ -103,6 +103,7 @@ void Machine::together(Warp& w, Group& g, const ptx::Instruction& in, LaneMask l
     if (in.operands.size() != (shuffles ? 5u : 3u)) return unsupported();
     for (std::size_t k = 1; k < in.operands.size(); ++k)
         if (!readable(g, in.operands[k], k == 1 ? source : Type::b32)) return unsupported();
+    if (options_.check_races) exchange(w, lanes);
     std::array<Value, kWarpSize> a, results, second;
     bool any_undefined = false;
     int origin = 0;

@@ -88,6 +88,7 @@ struct ThreadOrder {
     Clock clock;                          // ordered before what this thread does next
     Clock published, published_in_block;  // what a fence of this thread (or before it) covered
     Clock pending, pending_in_block;      // released by others and read, waiting for a fence
+    Clock reads;  // what others had read before they exchanged values with this thread
 };
 
 struct Warp {
@@ -252,6 +253,7 @@ class Machine {
     void race(const AccessRecord& earlier, const AccessRecord& later, bool shared, bool adjacent);
     void report_peeked();
     void start_order(std::uint32_t threads);
+    void exchange(Warp& w, LaneMask lanes);
     std::uint32_t number_of(const Warp& w, int lane) const;
     ThreadOrder& order_of(const Warp& w, int lane);
     void new_epoch(std::uint32_t number);

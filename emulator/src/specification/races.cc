@@ -2,7 +2,9 @@
 // strong enough for each other, and neither ordered before the other. Every access of the launch is kept, and
 // the order is a vector clock per thread. What orders: the program order of a thread, barriers,
 // bar.warp.sync, and a release pattern (fence, then a strong write) seen by an acquire pattern (a strong
-// read, then a fence; barriers count as one; a strong access needs none for itself).
+// read, then a fence; barriers count as one; a strong access needs none for itself). Lanes that exchange
+// values (shfl, vote, match, redux) have what they read behind them: it is ordered before what any of them
+// writes after, and nothing else is.
 #include <algorithm>
 
 #include "emulator/src/specification/machine.h"
@@ -42,6 +44,19 @@ std::uint32_t Machine::number_of(const Warp& w, int lane) const {
            static_cast<std::uint32_t>(lane);
 }
 ThreadOrder& Machine::order_of(const Warp& w, int lane) { return order_[number_of(w, lane)]; }
+void Machine::exchange(Warp& w, LaneMask lanes) {
+    // When all that are left take part, those that have ended have read before as well.
+    const LaneMask from = (w.live & ~lanes) == 0 ? w.present : lanes;
+    each_lane(lanes, [&](int lane) {
+        Clock& reads = order_of(w, lane).reads;
+        reads.resize(order_.size(), 0);
+        each_lane(from, [&](int other) {
+            const std::uint32_t number = number_of(w, other);
+            reads[number] = order_[number].clock[number];
+        });
+    });
+    each_lane(lanes, [&](int lane) { new_epoch(number_of(w, lane)); });
+}
 void Machine::new_epoch(std::uint32_t number) { order_[number].clock[number] += 1; }
 
 void Machine::acquire_pending(std::uint32_t number, bool block_scope) {
@@ -173,6 +188,7 @@ void Machine::touch(std::vector<AccessRecord>& records, AccessRecord now, bool s
                    &earlier_party);
         }
         if (r->number == now.number || compatible(*r, now) || covers(order.clock, *r)) continue;
+        if (r->reads && !r->writes && now.writes && covers(order.reads, *r)) continue;
         if ((now.strong || now.atomic) && (covers(order.pending, *r) || covers(order.pending_in_block, *r)))
             continue;
         if (r->writes && now.writes && !r->atomic && !now.atomic) {  // the same value is no harm

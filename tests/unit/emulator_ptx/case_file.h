@@ -31,7 +31,8 @@ struct InstructionCase {
     std::string ptx() const;
 };
 
-// The cases of a file: one of a .case, any number of a .cases. Empty after `error` says what is wrong with it.
+// The cases of a file: one of a .case, any number of a .cases. Empty after `error` says what is wrong with
+// it.
 std::vector<InstructionCase> read_cases(const std::filesystem::path& file, std::string& error);
 std::uint32_t element_bytes(const std::string& type);
 // Loads, runs and compares; empty when everything is as the case says.
