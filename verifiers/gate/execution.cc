@@ -49,13 +49,20 @@ const char* hint_of(const std::string& rule) {
          "an N-byte access needs an address that is a multiple of N; guard the vector path"},
         {"missing-proxy-fence",
          "every writing thread executes fence.proxy.async (cuda::ptx::fence_proxy_async) after its writes "
-         "and "
-         "before the barrier that comes before the bulk copy"},
+         "and before the barrier that comes before the bulk copy or the wgmma"},
         {"mbarrier-misuse",
          "initialise it once with the number of arrivals of a phase, expect the bytes that its copies bring, "
          "and let nobody arrive for the next phase before this one has been waited for"},
         {"unawaited-copy",
          "wait for every bulk copy before the block ends: its mbarrier, or cp.async.bulk.wait_group.read 0"},
+        {"unwaited-wgmma",
+         "wgmma.commit_group and wgmma.wait_group come before the accumulators (or A's registers) are "
+         "touched"},
+        {"missing-wgmma-fence",
+         "wgmma.fence.sync.aligned comes before the first wgmma.mma_async, and again after the accumulators "
+         "or "
+         "A's registers were written"},
+        {"divergent-wgmma", "all four warps of a warpgroup execute it together, with the same descriptors"},
         {"bulk-copy",
          "16-byte addresses and sizes; a tensor map's tile at a multiple of 128 bytes (1024 with a swizzle)"},
         {"cluster-access",
