@@ -28,6 +28,7 @@ void copy(Warp& w, const Instr& in, Mask exec) {
     });
     bool failed = false;
     Mask reads = 0;
+    u64 first_read = 0;
     for_lanes(exec, [&](int i) {
         if (failed) return;
         Buffer* b = launch.memory->at(from[i]);
@@ -44,14 +45,15 @@ void copy(Warp& w, const Instr& in, Mask exec) {
             report_misaligned(w, in, i, to[i], bytes, true, "shared memory");
             failed = true;
         }
-        if (take[i]) reads |= Mask{1} << i;
+        if (!take[i]) return;
+        if (!reads) first_read = from[i];
+        reads |= Mask{1} << i;
     });
     if (failed) return;
     if (launch.count) {
         if (reads) {
             counters::Shape none;
-            const int first = std::countr_zero(reads);
-            none.low = none.high = from[first];
+            none.low = none.high = first_read;
             counters::count_global(w, in, reads, from, bytes, none, counters::common_buffer(w, reads, from),
                                    false);
             w.global_loads += 1;
