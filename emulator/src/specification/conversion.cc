@@ -33,7 +33,7 @@ struct Range {
 };
 Range range_of(Type type) {
     const int n = bits_of(type);
-    if (is_signed(type)) return {-static_cast<std::int64_t>(u64{1} << (n - 1)), (u64{1} << (n - 1)) - 1};
+    if (is_signed(type)) return {static_cast<std::int64_t>(~u64{0} << (n - 1)), (u64{1} << (n - 1)) - 1};
     return {0, truncated(~u64{0}, n)};
 }
 bool any_nan(u64 bits, const Format& f) { return is_nan(bits, f); }
