@@ -29,8 +29,6 @@ void take_float_flags(Modifiers& m, Instr& out) {
     }
     m.take("noftz");
 }
-// Halves have one rounding only.
-bool known_rounding(const Instr& out, Type t) { return !is_half(t) || out.rounding == 0; }
 bool take_rounding(Modifiers& m, Instr& out) {
     const auto rounding = m.take_any({"rn", "rz", "rm", "rp"});
     if (!rounding) return false;
@@ -69,7 +67,6 @@ bool add_sub(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     }
     if (is_half(*t) && out.rounding != 0) return d.fail("this rounding of this type");
     if (is_float(*t) || is_half(*t)) {
-        if (!known_rounding(out, *t)) return d.fail("this rounding of halves");
         set_work(out, *t, Work::fadd, Work::dadd, Work::hadd);
         return d.handler(out, in.opcode + name_of(*t)) && d.simple(out, in, *t, {*t, *t});
     }
@@ -127,7 +124,6 @@ bool mul(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     if (!t) return d.fail("no type");
     if (is_half(*t) && out.rounding != 0) return d.fail("this rounding of this type");
     if (is_float(*t) || is_half(*t)) {
-        if (!known_rounding(out, *t)) return d.fail("this rounding of halves");
         set_work(out, *t, Work::fmul, Work::dmul, Work::hmul);
         return d.handler(out, "mul" + name_of(*t)) && d.simple(out, in, *t, {*t, *t});
     }
@@ -153,7 +149,6 @@ bool mad(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  //
     }
     if (is_half(*t) && out.rounding != 0) return d.fail("this rounding of this type");
     if (is_float(*t) || is_half(*t)) {
-        if (!known_rounding(out, *t)) return d.fail("this rounding of halves");
         set_work(out, *t, Work::ffma, Work::dfma, Work::hfma);
         return d.handler(out, "fma" + name_of(*t)) && d.simple(out, in, *t, {*t, *t, *t});
     }

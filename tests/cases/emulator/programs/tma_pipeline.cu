@@ -1,9 +1,8 @@
-// target: compute_90a
-// buffer: x input f32 4096
-// buffer: y output f32 4096
-// launch: k grid=2 block=160 shared=0 args=map:x:f32:64x64:32x16:128,map:y:f32:64x64:32x16:128
-// expect: missing-proxy-fence line 29 other 59
-// Ordinary writes are stored through the async proxy without a fence.
+// A pipeline of TMA loads and stores between a producer warp and 128 consumers. FAULT takes one step out or makes
+// one wrong.
+#ifndef FAULT
+#define FAULT 0
+#endif
 #include <cuda/ptx>
 struct __align__(64) Map { char bytes[128]; };
 constexpr int kStages = 2, kTiles = 4, kTileBytes = 32 * 16 * 4;
@@ -34,7 +33,7 @@ extern "C" __global__ void k(const __grid_constant__ Map from, const __grid_cons
     __shared__ unsigned long long full[kStages], empty[kStages];
     const int t = threadIdx.x;
     if (t == 0) {
-        for (int s = 0; s < kStages; ++s) { init(&full[s], 1); init(&empty[s], 128); }
+        for (int s = 0; s < kStages; ++s) { init(&full[s], 1); init(&empty[s], FAULT == 3 ? 160 : FAULT == 4 ? 96 : 128); }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
         asm volatile("fence.proxy.async;" ::: "memory");
     }
@@ -43,27 +42,27 @@ extern "C" __global__ void k(const __grid_constant__ Map from, const __grid_cons
         if (t == 128)
             for (int i = 0; i < kTiles; ++i) {
                 const int s = i % kStages, round = i / kStages;
-                wait(&empty[s], (round & 1) ^ 1);
-                expect(&full[s], kTileBytes);
+                if (FAULT != 6) wait(&empty[s], (round & 1) ^ 1);
+                expect(&full[s], FAULT == 1 ? kTileBytes / 2 : FAULT == 2 ? kTileBytes + 16 : kTileBytes);
                 load(in[s], &from, 32 * blockIdx.x, 16 * i, &full[s]);
             }
         return;
     }
     for (int i = 0; i < kTiles; ++i) {
         const int s = i % kStages, round = i / kStages;
-        wait(&full[s], round & 1);
+        if (FAULT != 7) wait(&full[s], FAULT == 8 ? (round & 1) ^ 1 : round & 1); if (FAULT == 9) arrive(&empty[s]);
         if (i > 0) {
-            if (t == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+            if (FAULT != 10 && t == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
             asm volatile("bar.sync 1, 128;" ::: "memory");
         }
         for (int e = t; e < 512; e += 128) out[e] = 2.f * in[s][e];  // both are swizzled alike
-        arrive(&empty[s]);
-        ;
+        if (FAULT != 9) arrive(&empty[s]);
+        if (FAULT != 5) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         asm volatile("bar.sync 1, 128;" ::: "memory");
         if (t == 0) {
             store(&to, 32 * blockIdx.x, 16 * i, out);
             asm volatile("cp.async.bulk.commit_group;" ::: "memory");
         }
     }
-    if (t == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    if (FAULT != 11 && t == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
