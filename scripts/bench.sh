@@ -3,4 +3,4 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/build.sh release emulator_bench
-build/release/bin/emulator_bench --benchmark_counters_tabular=true
+build/release/bin/emulator_bench "$@"

@@ -85,6 +85,12 @@ struct GlobalInfo {
         false;  // some instruction of the module may store to it (its address is taken or stored to)
 };
 
+// The instruction sets of the host that the executor's loops are compiled for: baseline x86-64, x86-64-v3
+// (AVX2) and x86-64-v4 (AVX-512). All give the same bits.
+enum class HostIsa : std::uint8_t { baseline, v3, v4 };
+HostIsa best_host_isa();  // of this processor
+bool supports(HostIsa isa);
+
 class Module {
   public:
     Module();
@@ -92,8 +98,9 @@ class Module {
     Module& operator=(Module&&) noexcept;
     ~Module();
 
-    // `ptx` as NVRTC writes it (any .target); nothing is executed.
-    static std::variant<Module, LoadError> load(std::string_view ptx);
+    // `ptx` as NVRTC writes it (any .target); nothing is executed. `isa` must be one that the processor
+    // supports.
+    static std::variant<Module, LoadError> load(std::string_view ptx, HostIsa isa = best_host_isa());
 
     const std::vector<KernelInfo>& kernels() const;
     const KernelInfo* find_kernel(std::string_view name) const;
@@ -193,6 +200,11 @@ struct Options {
     std::uint64_t max_printf_bytes = 1 << 20;
     std::size_t max_faults =
         16;  // distinct (rule, place); execution of the launch stops at the first fatal one
+    // Host threads that execute blocks: more than one for launches whose blocks do not communicate
+    // (emulator/src/launch/parallel.h), once what is left seems to be this many warp instructions. The
+    // outcome does not depend on either.
+    unsigned host_threads = 1;
+    std::uint64_t least_shared_work = 500'000;
     // Execute only these linear block numbers (sorted); empty: all. Blocks left out are not started; a kernel
     // whose blocks communicate must be run whole.
     std::vector<std::uint64_t> blocks;

@@ -26,10 +26,8 @@ struct Shape {
 };
 
 static inline void mark_sectors(Buffer& buffer, std::uint64_t first, std::uint64_t last, bool store) {
-    auto& bits = store ? buffer.sectors_written : buffer.sectors_read;
-    if (bits.empty()) return;
-    const std::uint64_t origin = buffer.address >> 5;
-    set_bits(bits.data(), first - origin, last - first + 1);
+    SectorLog& log = store ? buffer.sectors_written : buffer.sectors_read;
+    if (log.is_on()) log.touch_all(first, last);
 }
 
 // The buffer that all lanes lie in; null: several.
@@ -38,6 +36,53 @@ static inline Buffer* common_buffer(Warp& w, Mask exec, const std::uint64_t* add
     for (Mask m = exec; m; m &= m - 1)
         if (w.launch->memory->at(address[std::countr_zero(m)]) != common) return nullptr;
     return common;
+}
+
+// Sectors and bytes, each counted once, of lanes in several buffers.
+struct Footprint {
+    std::uint64_t sectors = 0, bytes = 0;
+};
+static inline Footprint footprint_of(Mask exec, const std::uint64_t* address, std::uint32_t bytes) {
+    std::uint64_t sorted[kLanes];
+    int n = 0;
+    for (Mask m = exec; m; m &= m - 1) sorted[n++] = address[std::countr_zero(m)];
+    std::sort(sorted, sorted + n);
+    Footprint f;
+    std::uint64_t next_sector = 0, covered = 0;
+    for (int i = 0; i < n; ++i) {
+        const std::uint64_t end = sorted[i] + bytes;
+        const std::uint64_t fresh = std::max(sorted[i], covered);
+        if (end > fresh) f.bytes += end - fresh;
+        covered = std::max(covered, end);
+        const std::uint64_t first = std::max(sorted[i] >> 5, next_sector), last = (end - 1) >> 5;
+        if (last + 1 > first) {
+            f.sectors += last - first + 1;
+            next_sector = last + 1;
+        }
+    }
+    return f;
+}
+// The same for lanes in the buffer of this log. An access has 32 bytes at most.
+static inline Footprint log_footprint(SectorLog& log, Mask exec, const std::uint64_t* address,
+                                      std::uint32_t bytes) {
+    log.begin_request();
+    std::uint32_t touched[SectorLog::kMostSectors];  // the bytes of each sector
+    std::uint32_t n = 0;
+    const std::uint64_t part = (std::uint64_t{1} << bytes) - 1;
+    for (Mask m = exec; m; m &= m - 1) {
+        const std::uint64_t at = address[std::countr_zero(m)];
+        const std::uint64_t both = part << (at & 31);
+        const std::uint32_t before = n, number = log.touch(at >> 5, n);
+        touched[number] = (number == before ? 0 : touched[number]) | static_cast<std::uint32_t>(both);
+        if (const auto rest = static_cast<std::uint32_t>(both >> 32)) [[unlikely]] {
+            const std::uint32_t known = n, next = log.touch((at >> 5) + 1, n);
+            touched[next] = (next == known ? 0 : touched[next]) | rest;
+        }
+    }
+    Footprint f;
+    f.sectors = n;
+    for (std::uint32_t i = 0; i < n; ++i) f.bytes += static_cast<std::uint64_t>(std::popcount(touched[i]));
+    return f;
 }
 
 // buffer: null when lanes lie in several.
@@ -59,58 +104,11 @@ static inline void count_global(Warp& w, const Instr& in, Mask exec, const std::
         if (buffer) mark_sectors(*buffer, first, last, store);
         return;
     }
-    if (shape.quarters) {
-        std::uint64_t begin[4], end[4];
-        int n = 0;
-        for (int q = 0; q < 4; ++q) {  // sorted by their begin
-            int k = n++;
-            for (; k > 0 && begin[k - 1] > shape.begin[q]; --k) {
-                begin[k] = begin[k - 1];
-                end[k] = end[k - 1];
-            }
-            begin[k] = shape.begin[q];
-            end[k] = shape.end[q];
-        }
-        std::uint64_t sectors = 0, distinct = 0, next_sector = 0, covered = 0;
-        for (int q = 0; q < 4; ++q) {
-            const std::uint64_t fresh = std::max(begin[q], covered);
-            if (end[q] <= fresh) continue;
-            distinct += end[q] - fresh;
-            covered = end[q];
-            const std::uint64_t first = std::max(fresh >> 5, next_sector), last = (end[q] - 1) >> 5;
-            if (last < first) continue;
-            sectors += last - first + 1;
-            if (buffer) mark_sectors(*buffer, first, last, store);
-            next_sector = last + 1;
-        }
-        c.sectors += sectors;
-        c.ideal += (distinct + 31) >> 5;
-        return;
-    }
-    std::uint64_t sorted[kLanes];
-    int n = 0;
-    bool ascending = true;
-    for (Mask m = exec; m; m &= m - 1) {
-        const std::uint64_t a = address[std::countr_zero(m)];
-        ascending &= n == 0 || sorted[n - 1] <= a;
-        sorted[n++] = a;
-    }
-    if (!ascending) std::sort(sorted, sorted + n);
-    std::uint64_t sectors = 0, distinct = 0, next_sector = 0, covered = 0;
-    for (int i = 0; i < n; ++i) {
-        const std::uint64_t end = sorted[i] + bytes;
-        const std::uint64_t fresh = std::max(sorted[i], covered);
-        if (end > fresh) distinct += end - fresh;
-        covered = std::max(covered, end);
-        const std::uint64_t first = std::max(sorted[i] >> 5, next_sector), last = (end - 1) >> 5;
-        if (last + 1 > first) {
-            sectors += last - first + 1;
-            if (buffer) mark_sectors(*buffer, first, last, store);
-            next_sector = last + 1;
-        }
-    }
-    c.sectors += sectors;
-    c.ideal += (distinct + 31) >> 5;
+    SectorLog* log = !buffer ? nullptr : store ? &buffer->sectors_written : &buffer->sectors_read;
+    const Footprint f = log && log->is_on() && bytes <= 32 ? log_footprint(*log, exec, address, bytes)
+                                                           : footprint_of(exec, address, bytes);
+    c.sectors += f.sectors;
+    c.ideal += (f.bytes + 31) >> 5;
 }
 
 // Words that share a bank are served one after the other, unless they are the same word. Accesses of 8 and
@@ -149,6 +147,18 @@ static inline void count_shared(Warp& w, const Instr& in, Mask exec, const std::
     for (int base = 0; base < kLanes; base += lanes) {
         const Mask part = exec & (lanes == 32 ? ~Mask{0} : ((Mask{1} << lanes) - 1) << base);
         if (!part) continue;
+        if (bytes == 4) {
+            Mask banks = 0, twice = 0;
+            for (Mask m = part; m; m &= m - 1) {
+                const Mask bank = Mask{1} << ((address[std::countr_zero(m)] >> 2) & 31);
+                twice |= banks & bank;
+                banks |= bank;
+            }
+            if (!twice) {
+                c.wavefronts += 1;
+                continue;
+            }
+        }
         std::uint32_t words[32][32];
         std::uint8_t count[32] = {};
         std::uint32_t worst = 1;

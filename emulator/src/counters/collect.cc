@@ -128,12 +128,6 @@ std::uint64_t Counters::*tensor_field(const ptx::Instruction& text) {
     }
 }
 
-std::uint64_t count_bits(const std::vector<std::uint64_t>& bits) {
-    std::uint64_t n = 0;
-    for (const std::uint64_t word : bits) n += static_cast<std::uint64_t>(std::popcount(word));
-    return n;
-}
-
 }  // namespace
 
 void collect(const exec::Launch& launch, Counters& c) {
@@ -239,8 +233,8 @@ void collect(const exec::Launch& launch, Counters& c) {
             c.hottest_atomic_blocks = record.blocks;
         }
     for (const auto& buffer : launch.memory->buffers) {
-        c.unique_load_sectors += count_bits(buffer->sectors_read);
-        c.unique_store_sectors += count_bits(buffer->sectors_written);
+        c.unique_load_sectors += buffer->sectors_read.touched();
+        c.unique_store_sectors += buffer->sectors_written.touched();
     }
 }
 

@@ -73,11 +73,12 @@ std::optional<int> comparison(const std::string& name) {
 }
 
 Decoder::Decoder(const ptx::Module& module, std::int32_t number, exec::FunctionCode& out,
-                 const VariableNumbers& variables)
+                 const VariableNumbers& variables, const exec::HandlerSet& handlers)
     : module(module),
       function(module.functions[static_cast<std::size_t>(number)]),
       code(out),
-      variables_(variables) {
+      variables_(variables),
+      handlers_(handlers) {
     code.name = function.name;
     code.is_kernel = function.is_kernel;
     code.narrow = function.narrow_registers;
@@ -91,7 +92,7 @@ Decoder::Decoder(const ptx::Module& module, std::int32_t number, exec::FunctionC
 }
 
 bool Decoder::handler(Instr& out, const std::string& name) {
-    out.fn = exec::find_handler(name);
+    out.fn = exec::find_handler(handlers_, name);
     return out.fn != nullptr || fail("no operation " + name);
 }
 
@@ -387,8 +388,9 @@ static std::set<std::int32_t> reachable(const ptx::Module& module) {
     return found;
 }
 
-exec::Program decode_module(const ptx::Module& module) {
+exec::Program decode_module(const ptx::Module& module, const exec::HandlerSet& handlers) {
     exec::Program program;
+    program.handlers = &handlers;
     program.functions.resize(module.functions.size());
     Decoder::VariableNumbers variables;
     for (std::size_t i = 0; i < module.variables.size(); ++i)
@@ -400,7 +402,7 @@ exec::Program decode_module(const ptx::Module& module) {
             code.name = function.name;
             continue;
         }
-        Decoder decoder(module, number, code, variables);
+        Decoder decoder(module, number, code, variables, handlers);
         code.code.resize(function.code.size() + 1);
         for (std::size_t i = 0; i < function.code.size(); ++i) {
             const ptx::Instruction& in = function.code[i];

@@ -29,7 +29,7 @@ class Decoder {
   public:
     using VariableNumbers = std::map<const ptx::Variable*, std::uint32_t>;
     Decoder(const ptx::Module& module, std::int32_t function, exec::FunctionCode& out,
-            const VariableNumbers& variables);
+            const VariableNumbers& variables, const exec::HandlerSet& handlers);
 
     // False: `error` says what is not known.
     bool decode(const ptx::Instruction& instruction, Instr& out);
@@ -71,6 +71,7 @@ class Decoder {
 
   private:
     const VariableNumbers& variables_;
+    const exec::HandlerSet& handlers_;
     std::map<std::uint32_t, std::uint32_t> narrow_pool_;
     std::map<std::uint64_t, std::uint32_t> wide_pool_;
     std::int64_t scratch_narrow_ = -1, scratch_wide_ = -1, scratch_predicate_ = -1, carry_ = -1;
@@ -118,7 +119,7 @@ std::string typed_name(Type type);                       // ".u32" for b32 and u
 std::optional<int> comparison(const std::string& name);  // eq 0 .. ge 5, equ 6 .. geu 11, num 12, nan 13
 
 // Never fails: an instruction that is not known becomes Control::unsupported.
-exec::Program decode_module(const ptx::Module& module);
+exec::Program decode_module(const ptx::Module& module, const exec::HandlerSet& handlers);
 
 // How undefined bits pass through an instruction: sets Instr::flow (data_flow.cc).
 void set_flow(const ptx::Instruction& in, Instr& out);

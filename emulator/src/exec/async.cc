@@ -69,6 +69,7 @@ void copy(Warp& w, const Instr& in, Mask exec) {
         c.instr = &in;
         if (take[i]) {
             Buffer* b = launch.memory->at(from[i]);
+            b->claim(from[i], take[i], false);
             if (launch.check_races && b->shadow)
                 races::global_access(w, in, Mask{1} << i, *b, from, take[i], races::Kind::read);
             if (launch.check_initialised && b->track_initialised &&

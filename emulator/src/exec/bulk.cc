@@ -107,6 +107,7 @@ bool gather(Warp& w, const Instr& in, int lane, const std::vector<Piece>& pieces
         Buffer* buffer = global_place(w, in, lane, piece.address, piece.bytes, false);
         if (!buffer) return false;
         const u64 offset = piece.address - buffer->address;
+        buffer->claim(piece.address, piece.bytes, false);
         if (launch.check_races)
             races::async_global(w, in, lane, *buffer, piece.address, piece.bytes, races::Kind::read, stamp,
                                 false);
@@ -298,7 +299,7 @@ void wait_group(Warp& w, const Instr& in, Mask exec) {
 // ---- tensor maps ----
 
 bool read_map(Warp& w, const Instr& in, int lane, u64 address, TensorMapRequest& map) {
-    const Buffer* buffer = w.launch->memory->at(address);
+    Buffer* buffer = w.launch->memory->at(address);
     if (!buffer || !buffer->contains(address, sizeof(TensorMap))) {
         report_bad_address(w, in, lane, address, sizeof(TensorMap), false);
         return false;
@@ -311,6 +312,7 @@ bool read_map(Warp& w, const Instr& in, int lane, u64 address, TensorMapRequest&
         return false;
     }
     TensorMap bytes;
+    buffer->claim(address, sizeof bytes, false);
     std::memcpy(bytes.data(), buffer->data() + (address - buffer->address), sizeof bytes);
     auto decoded = decode_tensor_map(bytes);
     if (!decoded) {

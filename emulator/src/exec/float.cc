@@ -37,6 +37,7 @@ inline u64 saturate64(u64 bits) {
 template <int N, class F>
 inline void values32(const Instr& in, const u32* const (&s)[N], u32* r, F f) {
     if (!in.has(flag::ftz | flag::sat) && in.rounding == 0) {
+#pragma GCC ivdep  // r may be one of s, at the same lane only
         for (int i = 0; i < kLanes; ++i) {
             if constexpr (N == 1) r[i] = canonical(as_bits(f(as_float(s[0][i]))));
             if constexpr (N == 2) r[i] = canonical(as_bits(f(as_float(s[0][i]), as_float(s[1][i]))));
@@ -75,9 +76,10 @@ template <int N, class F>
 inline void map32(Warp& w, const Instr& in, Mask exec, F f) {
     const u32* s[N];
     for (int k = 0; k < N; ++k) s[k] = narrow(w, in.source(k));
-    alignas(64) u32 r[kLanes];
+    alignas(64) u32 some[kLanes];
+    u32* const r = exec == kAllLanes ? narrow(w, in.destination(0)) : some;
     values32<N>(in, s, r, f);
-    put(narrow(w, in.destination(0)), r, exec);
+    if (r == some) put(narrow(w, in.destination(0)), some, exec);
 }
 // Two f32 in each 64-bit register.
 template <int N, class F>

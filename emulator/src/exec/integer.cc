@@ -54,23 +54,41 @@ void sub_sat(Warp& w, const Instr& in, Mask exec) {
     map2<s32, s32, s32>(w, in, exec, [](s32 a, s32 b) { return saturate(s64{a} - b); });
 }
 
+// a / b for b other than 0 (and, signed, -1). Through doubles, which vectorise: for 32-bit integers the
+// nearest double to the exact quotient lies on the same side of every integer.
+template <class T>
+inline T quotient(T a, T b) {
+    if constexpr (std::is_same_v<T, s32>) {
+        return static_cast<s32>(static_cast<double>(a) / static_cast<double>(b));
+#ifdef __SSE4_1__  // floor
+    } else if constexpr (std::is_same_v<T, u32>) {
+        constexpr double offset = 2147483648.0;  // conversions of signed integers are what there is
+        const auto wide = [](u32 v) {
+            return static_cast<double>(static_cast<s32>(v ^ 0x80000000u)) + offset;
+        };
+        return static_cast<u32>(static_cast<s32>(std::floor(wide(a) / wide(b)) - offset)) ^ 0x80000000u;
+#endif
+    } else {
+        return static_cast<T>(a / b);
+    }
+}
 // What hardware gives for a zero divisor is unspecified; all ones is what current parts return.
 template <class T>
 void div(Warp& w, const Instr& in, Mask exec) {
     map2<T, T, T>(w, in, exec, [](T a, T b) -> T {
-        if (b == 0) return static_cast<T>(~T{0});
-        if constexpr (std::is_signed_v<T>)
-            if (b == T(-1)) return static_cast<T>(Unsigned<T>(0) - Unsigned<T>(a));
-        return static_cast<T>(a / b);
+        const bool minus_one = std::is_signed_v<T> && b == static_cast<T>(-1);
+        const T q = quotient<T>(a, b == 0 || minus_one ? T{1} : b);
+        const T negated = static_cast<T>(Unsigned<T>(0) - Unsigned<T>(a));
+        return b == 0 ? static_cast<T>(~T{0}) : minus_one ? negated : q;
     });
 }
 template <class T>
 void rem(Warp& w, const Instr& in, Mask exec) {
     map2<T, T, T>(w, in, exec, [](T a, T b) -> T {
-        if (b == 0) return a;
-        if constexpr (std::is_signed_v<T>)
-            if (b == T(-1)) return 0;
-        return static_cast<T>(a % b);
+        const bool minus_one = std::is_signed_v<T> && b == static_cast<T>(-1);
+        const T divisor = b == 0 || minus_one ? T{1} : b;
+        const T r = static_cast<T>(Cell<T>(a) - Cell<T>(quotient<T>(a, divisor)) * Cell<T>(divisor));
+        return b == 0 ? a : minus_one ? T{0} : r;
     });
 }
 

@@ -1,12 +1,13 @@
-// The executor's inner loops are compiled twice, for baseline x86-64 and for x86-64-v3 (AVX2, FMA); each
-// build lives in its own namespace and the one that the processor can run is chosen when a module is
-// decoded. EMULATOR_ISA is set per source file by the build (baseline or v3).
+// The executor's inner loops are compiled three times, for baseline x86-64, x86-64-v3 (AVX2, FMA) and
+// x86-64-v4 (AVX-512); each build lives in its own namespace, and one that the processor can run is chosen
+// when a module is decoded. All give the same bits. EMULATOR_ISA is set per source file by the build.
 #pragma once
 
 #include <cstddef>
 #include <string_view>
-#include <vector>
+#include <unordered_map>
 
+#include "emulator/emulator.h"
 #include "emulator/src/exec/program.h"
 
 #ifndef EMULATOR_ISA
@@ -27,7 +28,7 @@ struct HandlerTable {
 struct Fragment;
 // What one build of the executor offers.
 struct HandlerSet {
-    std::vector<HandlerTable> tables;
+    std::unordered_map<std::string_view, Handler> handlers;
     // Runs the warp's fragments until it blocks, ends or has executed `budget` instructions.
     void (*run_warp)(Warp& warp, std::uint64_t budget) = nullptr;
 };
@@ -38,8 +39,12 @@ HandlerSet handler_set();
 namespace v3 {
 HandlerSet handler_set();
 }
+namespace v4 {
+HandlerSet handler_set();
+}
 
-const HandlerSet& chosen_handlers();          // by the processor
-Handler find_handler(std::string_view name);  // nullptr: none
+// Null when this processor cannot run it, or it was not compiled.
+const HandlerSet* handlers_of(HostIsa isa);
+Handler find_handler(const HandlerSet& set, std::string_view name);  // nullptr: none
 
 }  // namespace emulator::exec

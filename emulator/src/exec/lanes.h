@@ -1,5 +1,6 @@
-// Loops over the 32 lanes, written so that the compiler vectorises them: results go to a local array first
-// (no aliasing with the operands), then into the destination under the execution mask.
+// Loops over the 32 lanes, written so that the compiler vectorises them. When all lanes execute, results go
+// straight to the destination: it may be an operand, but lane i of it is all that lane i of the loop touches
+// (hence ivdep). Otherwise they go to a local array first, then to the destination under the execution mask.
 #pragma once
 
 #include <emmintrin.h>
@@ -44,6 +45,17 @@ inline void put(C* __restrict destination, const C* __restrict result, Mask exec
     }
 }
 
+template <class C>
+inline void fill(C* destination, C value, Mask exec) {
+    if (exec == kAllLanes) {
+        for (int i = 0; i < kLanes; ++i) destination[i] = value;
+        return;
+    }
+    alignas(64) C all[kLanes];
+    for (int i = 0; i < kLanes; ++i) all[i] = value;
+    put(destination, all, exec);
+}
+
 // Integer cells to typed values and back; narrow values are kept zero-extended.
 template <class T>
 inline T value_of(Cell<T> cell) {
@@ -57,27 +69,33 @@ inline Cell<T> cell_of(T value) {
 template <class R, class A, class F>
 inline void map1(Warp& w, const Instr& in, Mask exec, F f) {
     const Cell<A>* a = lanes<A>(w, in.source(0));
-    alignas(64) Cell<R> r[kLanes];
+    alignas(64) Cell<R> some[kLanes];
+    Cell<R>* const r = exec == kAllLanes ? lanes<R>(w, in.destination(0)) : some;
+#pragma GCC ivdep
     for (int i = 0; i < kLanes; ++i) r[i] = cell_of<R>(f(value_of<A>(a[i])));
-    put(lanes<R>(w, in.destination(0)), r, exec);
+    if (r == some) put(lanes<R>(w, in.destination(0)), some, exec);
 }
 template <class R, class A, class B, class F>
 inline void map2(Warp& w, const Instr& in, Mask exec, F f) {
     const Cell<A>* a = lanes<A>(w, in.source(0));
     const Cell<B>* b = lanes<B>(w, in.source(1));
-    alignas(64) Cell<R> r[kLanes];
+    alignas(64) Cell<R> some[kLanes];
+    Cell<R>* const r = exec == kAllLanes ? lanes<R>(w, in.destination(0)) : some;
+#pragma GCC ivdep
     for (int i = 0; i < kLanes; ++i) r[i] = cell_of<R>(f(value_of<A>(a[i]), value_of<B>(b[i])));
-    put(lanes<R>(w, in.destination(0)), r, exec);
+    if (r == some) put(lanes<R>(w, in.destination(0)), some, exec);
 }
 template <class R, class A, class B, class C, class F>
 inline void map3(Warp& w, const Instr& in, Mask exec, F f) {
     const Cell<A>* a = lanes<A>(w, in.source(0));
     const Cell<B>* b = lanes<B>(w, in.source(1));
     const Cell<C>* c = lanes<C>(w, in.source(2));
-    alignas(64) Cell<R> r[kLanes];
+    alignas(64) Cell<R> some[kLanes];
+    Cell<R>* const r = exec == kAllLanes ? lanes<R>(w, in.destination(0)) : some;
+#pragma GCC ivdep
     for (int i = 0; i < kLanes; ++i)
         r[i] = cell_of<R>(f(value_of<A>(a[i]), value_of<B>(b[i]), value_of<C>(c[i])));
-    put(lanes<R>(w, in.destination(0)), r, exec);
+    if (r == some) put(lanes<R>(w, in.destination(0)), some, exec);
 }
 
 // All-ones or zero words to a mask.

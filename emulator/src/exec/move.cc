@@ -228,6 +228,22 @@ u64 special_value(Warp& w, const Instr& in, int lane) {
             return 0;
     }
 }
+bool differs_by_lane(SpecialRegister which) {
+    switch (which) {
+        case SpecialRegister::tid_x:
+        case SpecialRegister::tid_y:
+        case SpecialRegister::tid_z:
+        case SpecialRegister::laneid:
+        case SpecialRegister::lanemask_eq:
+        case SpecialRegister::lanemask_lt:
+        case SpecialRegister::lanemask_le:
+        case SpecialRegister::lanemask_ge:
+        case SpecialRegister::lanemask_gt:
+            return true;
+        default:
+            return false;
+    }
+}
 // size: bytes that are kept. Four destinations: the components, of which the last is always zero.
 void special(Warp& w, const Instr& in, Mask exec) {
     if (in.control == Control::timed) w.launch->clock.pass(8, 24);
@@ -235,7 +251,16 @@ void special(Warp& w, const Instr& in, Mask exec) {
     Instr one = in;
     for (int k = 0; k < in.destinations; ++k) {
         one.sub = k == 3 ? static_cast<u8>(SpecialRegister::zero) : static_cast<u8>(in.sub + k);
-        for_lanes(exec, [&](int i) { set_lane(w, in.destination(k), i, special_value(w, one, i) & keep); });
+        if (differs_by_lane(static_cast<SpecialRegister>(one.sub))) {
+            for_lanes(exec,
+                      [&](int i) { set_lane(w, in.destination(k), i, special_value(w, one, i) & keep); });
+        } else {
+            const u64 value = special_value(w, one, 0) & keep;
+            if (in.destination(k).is_wide())
+                fill(wide(w, in.destination(k)), value, exec);
+            else
+                fill(narrow(w, in.destination(k)), static_cast<u32>(value), exec);
+        }
     }
 }
 

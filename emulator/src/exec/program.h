@@ -23,6 +23,7 @@ constexpr Mask kAllLanes = 0xffffffffu;
 
 struct Warp;
 struct Instr;
+struct HandlerSet;
 using Handler = void (*)(Warp&, const Instr&, Mask);
 
 // The arrays that an operand can stand in. Registers belong to the current frame, constants to the function.
@@ -189,6 +190,7 @@ struct FunctionCode {
 };
 
 struct Program {
+    const HandlerSet* handlers = nullptr;              // where the instructions' handlers come from
     std::vector<FunctionCode> functions;               // same numbers as ptx::Module::functions
     std::vector<const ptx::Instruction*> text;         // by Instr::id
     std::vector<std::int32_t> function_of;             // by Instr::id

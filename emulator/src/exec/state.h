@@ -252,6 +252,7 @@ struct Block {
     std::uint64_t* shared_written = nullptr;  // one bit per byte
     void* shared_shadow = nullptr;            // races::Cell[]
     Pages storage;
+    std::uint64_t random = 0;  // state of the generator that orders its warps
     // happens-before
     std::uint32_t now = 0;                           // stamp of accesses being made
     std::uint64_t version = 0;                       // grows with `seen`
@@ -284,6 +285,8 @@ struct AccessCounters {
     std::uint64_t operand_bytes = 0;                 // of shared memory, by wgmma
     std::uint64_t operations = 0;                    // of global atomics
     std::uint64_t bulk_bytes = 0, bulk_sectors = 0;  // of global memory, by bulk copies
+
+    void add(const AccessCounters& other);
 };
 
 struct AtomicAddress {
@@ -331,7 +334,23 @@ struct Clock {
     }
 };
 
-struct Launch {
+// What a launch has done so far. Those of several host threads are added up.
+struct Totals {
+    std::vector<InstrCounters> executed;  // by Instr::id
+    std::vector<AccessCounters> accesses;
+    std::uint64_t instructions = 0;
+    std::uint64_t surcharge = 0;  // for the limit: what costs more than one instruction does
+    std::uint64_t blocks_launched = 0, warps_launched = 0;
+    std::uint64_t max_warp_instructions = 0, max_global_loads = 0;
+    std::uint64_t barrier_arrivals = 0;
+    std::uint64_t async_requests = 0, async_bytes = 0;
+    std::uint64_t bulk_requests = 0, bulk_load_bytes = 0, bulk_store_bytes = 0;
+    std::unordered_map<std::uint64_t, AtomicAddress> atomic_addresses;  // global ones
+
+    void add(const Totals& other);
+};
+
+struct Launch : Totals {
     const ptx::Module* module = nullptr;
     const Program* program = nullptr;
     const FunctionCode* kernel = nullptr;
@@ -361,17 +380,7 @@ struct Launch {
     std::uint32_t local_stride = 0, local_limit = 0;
     bool allocates = false;  // some function has an alloca
 
-    std::vector<InstrCounters> executed;  // by Instr::id
-    std::vector<AccessCounters> accesses;
-    std::uint64_t instructions = 0;
-    std::uint64_t surcharge = 0;  // for the limit: what costs more than one instruction does
-    std::uint64_t switches = 0;   // times that another block came to run and changed memory
-    std::uint64_t blocks_launched = 0, warps_launched = 0;
-    std::uint64_t max_warp_instructions = 0, max_global_loads = 0;
-    std::uint64_t barrier_arrivals = 0;
-    std::uint64_t async_requests = 0, async_bytes = 0;
-    std::uint64_t bulk_requests = 0, bulk_load_bytes = 0, bulk_store_bytes = 0;
-    std::unordered_map<std::uint64_t, AtomicAddress> atomic_addresses;  // global ones
+    std::uint64_t switches = 0;  // times that another block came to run and changed memory
 
     bool in_reserved_shared(std::uint64_t offset, std::uint32_t bytes) const {
         return reserved_shared != 0 && offset >= reserved_shared &&

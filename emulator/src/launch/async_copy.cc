@@ -75,6 +75,7 @@ static void land(Block& block, AsyncStore& store) {
     for (const AsyncStore::Piece& piece : store.pieces) {
         Buffer* buffer = block.launch->memory->at(piece.global);
         const std::uint64_t offset = piece.global - buffer->address;
+        buffer->claim(piece.global, piece.bytes, true);
         if (store.reduction.active)
             reduce(store.reduction, buffer->data() + offset, from, piece.bytes);
         else

@@ -1,42 +1,59 @@
-#include <unordered_map>
-
 #include "emulator/src/exec/isa.h"
 
 namespace emulator::exec {
 
-#ifdef EMULATOR_HAS_V3
 namespace {
+// __builtin_cpu_supports takes the names of levels with g++ only; the features asked for here came with
+// everything else of their level.
 bool supports_v3() {
     __builtin_cpu_init();
-#ifdef __clang__  // knows single features only; what is not asked for came with these
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-#else
-    return __builtin_cpu_supports("x86-64-v3");
-#endif
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2");
+}
+bool supports_v4() {
+    return supports_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
 }
 }  // namespace
-#endif
 
-const HandlerSet& chosen_handlers() {
-    static const HandlerSet set = [] {
-#ifdef EMULATOR_HAS_V3
-        if (supports_v3()) return v3::handler_set();
+const HandlerSet* handlers_of(HostIsa isa) {
+    switch (isa) {
+        case HostIsa::baseline: {
+            static const HandlerSet set = baseline::handler_set();
+            return &set;
+        }
+#ifdef EMULATOR_HAS_X86_LEVELS
+        case HostIsa::v3: {
+            if (!supports_v3()) return nullptr;
+            static const HandlerSet set = v3::handler_set();
+            return &set;
+        }
+        case HostIsa::v4: {
+            if (!supports_v4()) return nullptr;
+            static const HandlerSet set = v4::handler_set();
+            return &set;
+        }
 #endif
-        return baseline::handler_set();
-    }();
-    return set;
+        default:
+            return nullptr;
+    }
 }
 
-Handler find_handler(std::string_view name) {
-    static const std::unordered_map<std::string_view, Handler> index = [] {
-        std::unordered_map<std::string_view, Handler> all;
-        for (const HandlerTable& table : chosen_handlers().tables)
-            for (std::size_t i = 0; i < table.count; ++i)
-                all.emplace(table.entries[i].name, table.entries[i].fn);
-        return all;
-    }();
-    const auto it = index.find(name);
-    return it == index.end() ? nullptr : it->second;
+Handler find_handler(const HandlerSet& set, std::string_view name) {
+    const auto it = set.handlers.find(name);
+    return it == set.handlers.end() ? nullptr : it->second;
 }
 
 }  // namespace emulator::exec
+
+namespace emulator {
+
+HostIsa best_host_isa() {
+    for (const HostIsa isa : {HostIsa::v4, HostIsa::v3})
+        if (exec::handlers_of(isa)) return isa;
+    return HostIsa::baseline;
+}
+bool supports(HostIsa isa) { return exec::handlers_of(isa) != nullptr; }
+
+}  // namespace emulator

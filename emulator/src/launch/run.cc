@@ -4,15 +4,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include "emulator/emulator.h"
 #include "emulator/src/counters/collect.h"
 #include "emulator/src/decode/decoder.h"
 #include "emulator/src/exec/report.h"
-#include "emulator/src/launch/scheduler.h"
+#include "emulator/src/launch/parallel.h"
+#include "emulator/src/launch/prepare.h"
 #include "emulator/src/memory/module_memory.h"
 #include "emulator/src/races/races.h"
-#include "emulator/src/races/shadow.h"
 #include "emulator/src/specification/specification.h"
 
 namespace emulator {
@@ -78,14 +79,17 @@ Module::Module(Module&&) noexcept = default;
 Module& Module::operator=(Module&&) noexcept = default;
 Module::~Module() = default;
 
-std::variant<Module, LoadError> Module::load(std::string_view ptx) {
+std::variant<Module, LoadError> Module::load(std::string_view ptx, HostIsa isa) {
+    const exec::HandlerSet* handlers = exec::handlers_of(isa);
+    if (!handlers)
+        throw std::invalid_argument("this processor does not support the instruction set asked for");
     auto parsed = ptx::parse(ptx);
     if (auto* error = std::get_if<LoadError>(&parsed)) return std::move(*error);
     Module module;
     Impl& impl = *module.impl_;
     impl.text = std::move(std::get<ptx::Module>(parsed));
     impl.hash = hash_text(ptx);
-    impl.program = decode::decode_module(impl.text);
+    impl.program = decode::decode_module(impl.text, *handlers);
     for (const ptx::Function& f : impl.text.functions)
         if (f.is_kernel) impl.kernels.push_back(describe_kernel(f));
     impl.uses_reserved_shared = mentions_reserved_shared(impl.text);
@@ -243,30 +247,6 @@ void fill_constants(exec::Launch& launch, std::uint32_t rank) {
     }
 }
 
-void prepare_buffers(exec::Launch& launch) {
-    launch.shadow_pages = (std::uint64_t{1} << 30) / (races::GlobalShadow::kPageCells * sizeof(races::Cell));
-    for (const auto& buffer : launch.memory->buffers) {
-        if (launch.count) {
-            const std::uint64_t sectors =
-                ((buffer->address + buffer->size + 31) >> 5) - (buffer->address >> 5) + 1;
-            buffer->sectors_read.assign(sectors / 64 + 1, 0);
-            buffer->sectors_written.assign(buffer->writable ? sectors / 64 + 1 : 0, 0);
-        }
-        if (launch.check_races && buffer->writable && buffer->role != Buffer::Role::workspace) {
-            buffer->shadow.reset(new races::GlobalShadow);
-            buffer->shadow->pages.resize(buffer->size / 4 / races::GlobalShadow::kPageCells + 1);
-            buffer->shadow->budget = &launch.shadow_pages;
-        }
-    }
-}
-void release_buffers(exec::Launch& launch) {
-    for (const auto& buffer : launch.memory->buffers) {
-        buffer->sectors_read = {};
-        buffer->sectors_written = {};
-        buffer->shadow.reset();
-    }
-}
-
 }  // namespace
 
 Outcome run(const Module& module, Memory& memory, const Launch& request, const Options& options) {
@@ -328,7 +308,7 @@ Outcome run(const Module& module, Memory& memory, const Launch& request, const O
         launch.workspace = &launch.memory->add("the grid's barrier", 64, BufferKind::inout,
                                                Buffer::Role::workspace, true, std::byte{0});
     for (std::uint32_t rank = 0; rank < launch.blocks_per_cluster; ++rank) fill_constants(launch, rank);
-    prepare_buffers(launch);
+    exec::prepare_buffers(launch);
     launch.executed.resize(impl.program.text.size());
     launch.accesses.resize(impl.program.text.size());
 
@@ -342,11 +322,11 @@ Outcome run(const Module& module, Memory& memory, const Launch& request, const O
                                     launch.warps_per_block, options.max_warp_instructions),
                         true);
     else
-        exec::Scheduler(launch).run();
+        exec::run_blocks(launch);
     if (launch.check_races) races::end_launch(launch);
 
     if (options.count) counters::collect(launch, outcome.counters);
-    release_buffers(launch);
+    exec::release_buffers(launch);
     launch.memory->remove(*launch.parameters);
     if (launch.workspace) launch.memory->remove(*launch.workspace);
     std::erase_if(launch.memory->buffers, [](const auto&) { return false; });

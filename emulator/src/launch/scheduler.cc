@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <numeric>
 
 #include "emulator/src/exec/control.h"
 #include "emulator/src/exec/report.h"
@@ -21,43 +20,11 @@ constexpr std::uint64_t kSlice = 4096;           // instructions of a warp befor
 constexpr std::uint64_t kIdleLimit = 2'000'000;  // of polling without any change, before it counts as waiting
 constexpr std::uint64_t kProbeAfter = 1'000'000;  // idle instructions after which loops are probed anyway
 constexpr std::uint64_t kWaitCost = 100;          // idle instructions that a turn given up counts for
-constexpr std::uint64_t kListedBlocks = 1 << 20;  // of which a permutation is kept
 constexpr std::byte kSharedPoison{0xd5};
 }  // namespace
 
-Scheduler::Scheduler(Launch& launch)
-    : launch_(launch),
-      handlers_(chosen_handlers()),
-      deadline_(std::chrono::steady_clock::now() + launch.options->max_time),
-      random_(launch.options->schedule_seed) {
-    const std::uint64_t blocks = clusters();
-    if (!launch.options->blocks.empty()) {
-        for (const std::uint64_t b : launch.options->blocks)
-            if (b < launch.grid.count()) order_.push_back(cluster_of(launch, b));
-        if (launch.blocks_per_cluster > 1) {  // whole clusters
-            std::sort(order_.begin(), order_.end());
-            order_.erase(std::unique(order_.begin(), order_.end()), order_.end());
-        }
-    } else if (launch.options->schedule_seed != 0 && blocks > kListedBlocks) {
-        // Too many to list: a stride without a common factor visits each once.
-        first_ = random() % blocks;
-        do stride_ = random() % blocks;
-        while (std::gcd(stride_, blocks) != 1);
-    } else if (launch.options->schedule_seed != 0) {
-        order_.resize(blocks);
-        std::iota(order_.begin(), order_.end(), std::uint64_t{0});
-    }
-    if (launch.options->schedule_seed != 0)
-        for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random() % i]);
-}
-
-std::uint64_t Scheduler::random() {
-    random_ += 0x9e3779b97f4a7c15ull;
-    std::uint64_t x = random_;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
-}
+Scheduler::Scheduler(Launch& launch, BlockQueue& queue, Clock::time_point deadline)
+    : launch_(launch), handlers_(*launch.program->handlers), queue_(queue), deadline_(deadline) {}
 
 void Scheduler::prepare(Block& block, std::uint64_t ordinal) {
     Launch& launch = launch_;
@@ -88,6 +55,8 @@ void Scheduler::prepare(Block& block, std::uint64_t ordinal) {
         std::memset(block.shared + launch.reserved_shared, 0, kReservedShared);
         set_bits(block.shared_written, launch.reserved_shared, kReservedShared);
     }
+    // By itself, so that its warps' order does not depend on which blocks ran before.
+    block.random = launch.options->schedule_seed * 0x9e3779b97f4a7c15ull + ordinal * 0xd1342543de82ef95ull;
     block.barriers = {};
     block.live_threads = launch.threads_per_block;
     block.version = 0;
@@ -173,17 +142,11 @@ void Scheduler::prepare(Block& block, std::uint64_t ordinal) {
     launch.blocks_launched += 1;
 }
 
-std::uint64_t Scheduler::cluster_at(std::uint64_t turn) const {
-    if (!order_.empty()) return order_[turn];
-    if (stride_ == 1) return turn;
-    const __uint128_t at = static_cast<__uint128_t>(turn) * stride_ + first_;
-    return static_cast<std::uint64_t>(at % clusters());
-}
-
-void Scheduler::start(bool for_waiting) {
-    const std::uint64_t number = cluster_at(next_);
+bool Scheduler::start(bool for_waiting) {
+    const auto taken = queue_.take();
+    if (!taken) return false;
+    const std::uint64_t number = *taken;
     const std::uint32_t n = launch_.blocks_per_cluster;
-    next_ += 1;
     auto cluster = std::make_shared<Cluster>();
     cluster->number = number;
     const std::size_t first = resident_.size();
@@ -204,7 +167,8 @@ void Scheduler::start(bool for_waiting) {
     races::start_cluster(*cluster);
     if (launch_.options->schedule_seed != 0)
         for (std::size_t i = n; i > 1; --i)
-            std::swap(resident_[first + i - 1], resident_[first + random() % i]);
+            std::swap(resident_[first + i - 1], resident_[first + next_random(resident_[first]->random) % i]);
+    return true;
 }
 
 void Scheduler::retire(std::size_t index) {
@@ -227,7 +191,11 @@ void Scheduler::retire(std::size_t index) {
 bool Scheduler::limits_reached(Block& block) {
     Launch& launch = launch_;
     const bool instructions = launch.instructions + launch.surcharge > launch.options->max_warp_instructions;
-    const bool time = std::chrono::steady_clock::now() > deadline_;
+    const bool time = Clock::now() > deadline_;
+    if (queue_.abandoned()) {
+        launch.stopped = true;
+        return true;
+    }
     if (!instructions && !time) return false;
     // A block that has just ended ends no launch: the next one meets the limit as it begins, or there is none
     // and all is done.
@@ -262,9 +230,9 @@ Scheduler::Progress Scheduler::run_round(Block& block) {
     bool all_poll = true, live = false, stuck = false;
     const std::size_t n = block.warps.size();
     const bool seeded = launch.options->schedule_seed != 0;
-    const std::size_t first = seeded ? random() % n : 0;
-    const std::size_t step =
-        seeded && n > 2 && n % 2 == 0 ? (random() % n) | 1 : 1;  // odd: visits all when n is a power of two
+    const std::size_t first = seeded ? next_random(block.random) % n : 0;
+    const std::size_t step = seeded && n > 2 && n % 2 == 0 ? (next_random(block.random) % n) | 1
+                                                           : 1;  // odd: visits all when n is a power of two
     for (std::size_t k = 0; k < n; ++k) {
         const std::size_t at = std::has_single_bit(n) ? (first + k * step) % n : (first + k) % n;
         Warp& w = *block.warps[at];
@@ -274,7 +242,7 @@ Scheduler::Progress Scheduler::run_round(Block& block) {
             stuck = true;
             continue;
         }
-        const std::uint64_t slice = seeded ? 64 + random() % 1024
+        const std::uint64_t slice = seeded ? 64 + next_random(block.random) % 1024
                                     : launch.request->cooperative || launch.blocks_per_cluster > 1 ? 512
                                                                                                    : kSlice;
         const std::uint64_t start = w.instructions;
@@ -338,17 +306,15 @@ void Scheduler::wait(Block& block) {
                 launch_.watched.push_back({at, &block, w->last_sync, w->first_thread + w->last_sync_lane});
 }
 
-void Scheduler::run() {
+void Scheduler::run(const std::function<bool()>& until) {
     Launch& launch = launch_;
-    const std::uint64_t total =
-        order_.empty() ? (launch.options->blocks.empty() ? clusters() : 0) : order_.size();
     const bool cooperative = launch.request->cooperative;
     const bool in_turn = cooperative || launch.blocks_per_cluster > 1;
     std::uint64_t generation = 0;  // grows when some block changed memory
     while (!launch.stopped) {
         if (cooperative)
-            while (next_ < total && !launch.stopped) start(false);
-        else if (resident_.empty() && next_ < total)
+            while (!launch.stopped && start(false)) continue;
+        else if (resident_.empty())
             start(false);
         if (resident_.empty()) break;
         bool ran = false;
@@ -392,7 +358,7 @@ void Scheduler::run() {
             if (progress == Progress::waiting) wait(block);
             ++i;
         }
-        if (launch.stopped) break;
+        if (launch.stopped || (until && resident_.empty() && until())) break;
         if (!ran) {
             // Of those that wait for others in the first place.
             auto stuck = std::find_if(resident_.begin(), resident_.end(),
@@ -400,7 +366,7 @@ void Scheduler::run() {
             if (stuck == resident_.end())
                 stuck = std::find_if(resident_.begin(), resident_.end(),
                                      [&](const auto& b) { return helpless(*b); });
-            if (stuck == resident_.end() && next_ < total) {
+            if (stuck == resident_.end() && queue_.left() != 0) {
                 for (const auto& b : resident_) b->waited_for_start = true;
                 start(true);
             } else {

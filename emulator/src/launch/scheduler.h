@@ -4,38 +4,35 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "emulator/src/exec/isa.h"
 #include "emulator/src/exec/state.h"
+#include "emulator/src/launch/block_order.h"
 
 namespace emulator::exec {
 
 class Scheduler {
   public:
-    explicit Scheduler(Launch& launch);
-    void run();
+    using Clock = std::chrono::steady_clock;
+    Scheduler(Launch& launch, BlockQueue& queue, Clock::time_point deadline);
+    // Until the queue is empty, the launch has stopped, or (asked after each cluster that has ended, when no
+    // other is there) `until` says so.
+    void run(const std::function<bool()>& until = nullptr);
 
   private:
     enum class Progress { ended, waiting, running };
 
     Launch& launch_;
     const HandlerSet& handlers_;
-    // The clusters (blocks, when a cluster is one) in the order of their start: listed, or first_ + turn *
-    // stride_, or (stride_ 1) as they are.
-    std::vector<std::uint64_t> order_;
-    std::uint64_t first_ = 0, stride_ = 1;
-    std::size_t next_ = 0;
+    BlockQueue& queue_;
     std::vector<std::unique_ptr<Block>> resident_;
     std::vector<std::unique_ptr<Block>> spare_;
-    std::chrono::steady_clock::time_point deadline_;
-    std::uint64_t random_;
+    Clock::time_point deadline_;
 
-    std::uint64_t random();
-    std::uint64_t clusters() const { return launch_.grid.count() / launch_.blocks_per_cluster; }
-    std::uint64_t cluster_at(std::uint64_t turn) const;
-    void start(bool for_waiting);
+    bool start(bool for_waiting);  // false: there is none left
     void prepare(Block& block, std::uint64_t ordinal);
     bool helpless(const Block& block) const;
     void retire(std::size_t index);

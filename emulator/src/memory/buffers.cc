@@ -17,21 +17,57 @@ Pages::Pages(std::size_t bytes) : size_(std::max<std::size_t>(bytes, 1)) {
     if (at == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<std::byte*>(at);
 }
+Pages Pages::borrowed_from(const Pages& owner) {
+    Pages pages;
+    pages.data_ = owner.data_;
+    pages.size_ = owner.size_;
+    pages.owned_ = false;
+    return pages;
+}
 Pages::Pages(Pages&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      owned_(other.owned_) {}
 Pages& Pages::operator=(Pages&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
+    std::swap(owned_, other.owned_);
     return *this;
 }
 Pages::~Pages() {
-    if (data_) munmap(data_, size_);
+    if (data_ && owned_) munmap(data_, size_);
 }
 
 void Buffer::mark_written(std::uint64_t offset, std::uint64_t bytes) { set_bits(bits(), offset, bytes); }
 void Buffer::mark_unwritten(std::uint64_t offset, std::uint64_t bytes) { clear_bits(bits(), offset, bytes); }
 bool Buffer::is_written(std::uint64_t offset, std::uint64_t bytes) const {
     return all_bits(bits(), offset, bytes);
+}
+
+std::unique_ptr<Buffer> Buffer::shared() const {
+    auto other = std::make_unique<Buffer>();
+    other->name = name;
+    other->address = address;
+    other->size = size;
+    other->kind = kind;
+    other->role = role;
+    other->alive = alive;
+    other->track_initialised = track_initialised;
+    other->writable = writable;
+    other->content = Pages::borrowed_from(content);
+    if (written.data()) {
+        other->written = Pages(written.size());
+        std::memcpy(other->written.data(), written.data(), written.size());
+    }
+    return other;
+}
+void Buffer::join(const Buffer& other) {
+    if (sectors_read.is_on()) sectors_read.join(other.sectors_read);
+    if (sectors_written.is_on()) sectors_written.join(other.sectors_written);
+    if (!written.data() || !other.claims) return;
+    const auto* claimed = reinterpret_cast<const std::uint64_t*>(other.claims->written.data());
+    for (std::size_t i = 0; i < (size + 63) / 64; ++i)
+        bits()[i] = (bits()[i] & ~claimed[i]) | (other.bits()[i] & claimed[i]);
 }
 
 static std::uint64_t mix(std::uint64_t x) {  // splitmix64

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "emulator/emulator.h"
+#include "emulator/src/memory/pages.h"
+#include "emulator/src/memory/sector_log.h"
 
 namespace emulator {
 
@@ -31,67 +33,6 @@ constexpr std::uint64_t kSharedWindow = std::uint64_t{64} << kSlotShift;
 constexpr std::uint64_t kLocalWindow = std::uint64_t{65} << kSlotShift;
 constexpr std::uint64_t kFirstSlot = 128;
 constexpr std::uint64_t kSlotLimit = std::uint64_t{1} << (47 - kSlotShift);
-
-// Zeroed pages from the system, committed when touched.
-class Pages {
-  public:
-    Pages() = default;
-    explicit Pages(std::size_t bytes);
-    Pages(Pages&& other) noexcept;
-    Pages& operator=(Pages&& other) noexcept;
-    ~Pages();
-    std::byte* data() const { return data_; }
-    std::size_t size() const { return size_; }
-
-  private:
-    std::byte* data_ = nullptr;
-    std::size_t size_ = 0;
-};
-
-struct Buffer {
-    enum class Role : std::uint8_t { user, global_variable, constant_variable, parameters, heap, workspace };
-    std::string name;
-    std::uint64_t address = 0, size = 0;
-    BufferKind kind = BufferKind::input;
-    Role role = Role::user;
-    bool alive = true;
-    bool track_initialised = false;  // some bytes may not have been written yet
-    bool writable = true;            // false: a store is a fault
-    Pages content;                   // size rounded up, so that whole-word access past the end stays inside
-    Pages written;                   // one bit per byte, when track_initialised
-    // per launch
-    std::vector<std::uint64_t> sectors_read,
-        sectors_written;  // one bit per 32-byte sector of the address space
-    std::unique_ptr<races::GlobalShadow, races::GlobalShadowDeleter> shadow;
-
-    std::byte* data() const { return content.data(); }
-    std::uint64_t* bits() const { return reinterpret_cast<std::uint64_t*>(written.data()); }
-    bool contains(std::uint64_t at, std::uint64_t bytes) const {
-        return at >= address && bytes <= size && at - address <= size - bytes;
-    }
-    void mark_written(std::uint64_t offset, std::uint64_t bytes);
-    void mark_unwritten(std::uint64_t offset, std::uint64_t bytes);
-    bool is_written(std::uint64_t offset, std::uint64_t bytes) const;
-};
-
-struct Memory::Impl {
-    std::vector<std::unique_ptr<Buffer>> buffers;
-    std::vector<Buffer*> by_slot;  // kSlotLimit entries at most, grown as needed
-    std::uint64_t next_slot = kFirstSlot;
-    std::uint64_t seed = 0;
-    std::uint64_t drawn = 0;
-    // module (by the hash of its text) -> buffer of each variable, by index in ptx::Module::variables
-    std::map<std::uint64_t, std::vector<Buffer*>> variables;
-    std::uint64_t heap_next = 0;
-
-    Buffer& add(std::string name, std::uint64_t size, BufferKind kind, Buffer::Role role, bool initialised,
-                std::byte poison);
-    void remove(Buffer& buffer);
-    Buffer* at(std::uint64_t address) const {
-        const std::uint64_t slot = address >> kSlotShift;
-        return slot < by_slot.size() ? by_slot[slot] : nullptr;
-    }
-};
 
 // Does [address, address + bytes) reach beyond `size` bytes? Addresses may be anything: nothing wraps around.
 inline bool is_beyond(std::uint64_t address, std::uint64_t bytes, std::uint64_t size) {
@@ -130,5 +71,66 @@ inline bool all_bits(const std::uint64_t* bits, std::uint64_t begin, std::uint64
     }
     return true;
 }
+
+// Which bytes of a buffer somebody has read and written, one bit each.
+struct Claims {
+    explicit Claims(std::uint64_t bytes) : read(bytes / 8 + 64), written(bytes / 8 + 64) {}
+    Pages read, written;
+};
+
+struct Buffer {
+    enum class Role : std::uint8_t { user, global_variable, constant_variable, parameters, heap, workspace };
+    std::string name;
+    std::uint64_t address = 0, size = 0;
+    BufferKind kind = BufferKind::input;
+    Role role = Role::user;
+    bool alive = true;
+    bool track_initialised = false;  // some bytes may not have been written yet
+    bool writable = true;            // false: a store is a fault
+    Pages content;                   // size rounded up, so that whole-word access past the end stays inside
+    Pages written;                   // one bit per byte, when track_initialised
+    // per launch
+    SectorLog sectors_read, sectors_written;
+    std::unique_ptr<races::GlobalShadow, races::GlobalShadowDeleter> shadow;
+    std::unique_ptr<Claims> claims;  // of a launch that several host threads execute (launch/parallel.h)
+
+    std::byte* data() const { return content.data(); }
+    std::uint64_t* bits() const { return reinterpret_cast<std::uint64_t*>(written.data()); }
+    bool contains(std::uint64_t at, std::uint64_t bytes) const {
+        return at >= address && bytes <= size && at - address <= size - bytes;
+    }
+    // The same buffer for another host thread: its content is this one's, its records are its own.
+    std::unique_ptr<Buffer> shared() const;
+    // Takes over the records of shared(): which bytes have been written, which sectors were touched.
+    void join(const Buffer& other);
+    // To be told of every access to the content while there are claims.
+    void claim(std::uint64_t at, std::uint64_t bytes, bool is_store) {
+        if (claims)
+            set_bits(reinterpret_cast<std::uint64_t*>((is_store ? claims->written : claims->read).data()),
+                     at - address, bytes);
+    }
+    void mark_written(std::uint64_t offset, std::uint64_t bytes);
+    void mark_unwritten(std::uint64_t offset, std::uint64_t bytes);
+    bool is_written(std::uint64_t offset, std::uint64_t bytes) const;
+};
+
+struct Memory::Impl {
+    std::vector<std::unique_ptr<Buffer>> buffers;
+    std::vector<Buffer*> by_slot;  // kSlotLimit entries at most, grown as needed
+    std::uint64_t next_slot = kFirstSlot;
+    std::uint64_t seed = 0;
+    std::uint64_t drawn = 0;
+    // module (by the hash of its text) -> buffer of each variable, by index in ptx::Module::variables
+    std::map<std::uint64_t, std::vector<Buffer*>> variables;
+    std::uint64_t heap_next = 0;
+
+    Buffer& add(std::string name, std::uint64_t size, BufferKind kind, Buffer::Role role, bool initialised,
+                std::byte poison);
+    void remove(Buffer& buffer);
+    Buffer* at(std::uint64_t address) const {
+        const std::uint64_t slot = address >> kSlotShift;
+        return slot < by_slot.size() ? by_slot[slot] : nullptr;
+    }
+};
 
 }  // namespace emulator

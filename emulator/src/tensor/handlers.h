@@ -13,4 +13,8 @@ namespace v3 {
 HandlerTable tensor_handlers();
 HandlerTable wgmma_handlers();
 }  // namespace v3
+namespace v4 {
+HandlerTable tensor_handlers();
+HandlerTable wgmma_handlers();
+}  // namespace v4
 }  // namespace emulator::exec

@@ -66,6 +66,7 @@ bool resolve(Warp& w, const Instr& in, int lane, ptx::Space space, std::uint64_t
         return false;
     }
     target.data = target.buffer->data() + (address - target.buffer->address);
+    target.buffer->claim(address, bytes, is_store);
     return true;
 }
 

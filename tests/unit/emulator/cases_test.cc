@@ -143,6 +143,109 @@ std::optional<std::vector<std::byte>> tensor_map(const std::string& text,
     return std::nullopt;
 }
 
+struct Schedule {
+    std::uint64_t seed = 0;
+    bool eager = false;
+    HostIsa isa = best_host_isa();
+    unsigned host_threads = 1;
+};
+struct Ran {
+    Machine machine;
+    std::map<std::string, std::uint64_t> buffers;
+    std::vector<Outcome> outcomes;
+};
+
+void allocate(Ran& ran, const std::string& text) {
+    std::istringstream in(text);
+    std::string name, kind, type, word;
+    std::size_t count = 0;
+    int mod = 0;
+    in >> name >> kind >> type >> count;
+    if (in >> word && word == "mod") in >> mod;
+    const BufferKind k = kind == "input"    ? BufferKind::input
+                         : kind == "inout"  ? BufferKind::inout
+                         : kind == "output" ? BufferKind::output
+                                            : BufferKind::scratch;
+    const std::size_t size = type == "f16" ? 2 : type == "i64" ? 8 : 4;
+    const std::uint64_t at = ran.machine.memory.allocate(name, count * size, k);
+    if (k == BufferKind::input || k == BufferKind::inout) {
+        std::vector<std::byte> bytes(count * size);
+        for (std::size_t i = 0; i < count; ++i) {
+            const long long value = mod ? static_cast<long long>(i * i % static_cast<std::size_t>(mod)) : 0;
+            const float real = static_cast<float>(i % 17) * 0.25f;
+            if (type == "f32")
+                std::memcpy(&bytes[i * 4], &real, 4);
+            else
+                std::memcpy(&bytes[i * size], &value, size);
+        }
+        ran.machine.memory.write(at, bytes);
+    }
+    ran.buffers[name] = at;
+}
+
+// Nothing when an argument is not known.
+std::optional<Launch> parse_launch(const Ran& ran, const std::string& text) {
+    std::istringstream in(text);
+    Launch launch;
+    in >> launch.kernel;
+    std::string word;
+    std::vector<std::vector<std::byte>> arguments;
+    while (in >> word) {
+        if (word.rfind("grid=", 0) == 0) launch.grid = dims(word.substr(5));
+        if (word.rfind("block=", 0) == 0) launch.block = dims(word.substr(6));
+        if (word.rfind("cluster=", 0) == 0) launch.cluster = dims(word.substr(8));
+        if (word.rfind("shared=", 0) == 0)
+            launch.dynamic_shared = static_cast<std::uint32_t>(std::stoul(word.substr(7)));
+        if (word == "cooperative") launch.cooperative = true;
+        if (word.rfind("args=", 0) != 0) continue;
+        std::istringstream list(word.substr(5));
+        std::string a;
+        while (std::getline(list, a, ',')) {
+            if (a.rfind("i:", 0) == 0) {
+                arguments.push_back(Machine::bytes_of(std::stoi(a.substr(2))));
+            } else if (a.rfind("f:", 0) == 0) {
+                arguments.push_back(Machine::bytes_of(std::stof(a.substr(2))));
+            } else if (a.rfind("map:", 0) == 0) {
+                const auto map = tensor_map(a, ran.buffers);
+                if (!map) return std::nullopt;
+                arguments.push_back(*map);
+            } else if (a == "null") {
+                arguments.push_back(Machine::bytes_of(std::uint64_t{0}));
+            } else {
+                if (!ran.buffers.count(a)) return std::nullopt;
+                arguments.push_back(Machine::bytes_of(ran.buffers.at(a)));
+            }
+        }
+    }
+    launch.arguments = ran.machine.pack(launch.kernel, arguments);
+    return launch;
+}
+
+// Runs the case's launches; null when the case itself is wrong.
+std::unique_ptr<Ran> execute(const Case& c, const std::string& ptx, const Schedule& schedule) {
+    auto ran = std::make_unique<Ran>();
+    Machine& m = ran->machine;
+    if (schedule.eager) m.options.asynchronous = Options::Async::eager;
+    if (c.target >= "compute_90") {  // an H100
+        m.options.limits.sm_count = 132;
+        m.options.limits.max_shared_optin = 232448;
+        m.options.limits.max_cluster_blocks = 8;
+    }
+    if (!m.load_ptx(ptx, schedule.isa)) return nullptr;
+    m.options.schedule_seed = schedule.seed;
+    m.memory.set_address_seed(schedule.seed);
+    m.options.max_time = std::chrono::milliseconds(20000);
+    m.options.host_threads = schedule.host_threads;
+    m.options.least_shared_work = 0;
+    for (const std::string& text : c.buffers) allocate(*ran, text);
+    for (const std::string& text : c.launches) {
+        const auto launch = parse_launch(*ran, text);
+        if (!launch) return nullptr;
+        ran->outcomes.push_back(run(*m.module, m.memory, *launch, m.options));
+    }
+    return ran;
+}
+
 class EmulatorCase : public testing::TestWithParam<std::string> {};
 
 TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
@@ -157,83 +260,10 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
     for (const std::uint64_t round : {0, 1, 7, 1000, 1007}) {
         if (round >= 1000 && !asynchronous) continue;
         const std::uint64_t seed = round % 1000;
-        Machine m;
-        if (round >= 1000) m.options.asynchronous = Options::Async::eager;
-        if (asynchronous) {  // an H100
-            m.options.limits.sm_count = 132;
-            m.options.limits.max_shared_optin = 232448;
-            m.options.limits.max_cluster_blocks = 8;
-        }
-        ASSERT_TRUE(m.load_ptx(*ptx)) << m.error;
-        m.options.schedule_seed = seed;
-        m.memory.set_address_seed(seed);
-        m.options.max_time = std::chrono::milliseconds(20000);
-        std::map<std::string, std::uint64_t> buffers;
-        for (const std::string& text : c.buffers) {
-            std::istringstream in(text);
-            std::string name, kind, type, word;
-            std::size_t count = 0;
-            int mod = 0;
-            in >> name >> kind >> type >> count;
-            if (in >> word && word == "mod") in >> mod;
-            const BufferKind k = kind == "input"    ? BufferKind::input
-                                 : kind == "inout"  ? BufferKind::inout
-                                 : kind == "output" ? BufferKind::output
-                                                    : BufferKind::scratch;
-            const std::size_t size = type == "f16" ? 2 : type == "i64" ? 8 : 4;
-            const std::uint64_t at = m.memory.allocate(name, count * size, k);
-            if (k == BufferKind::input || k == BufferKind::inout) {
-                std::vector<std::byte> bytes(count * size);
-                for (std::size_t i = 0; i < count; ++i) {
-                    const long long value =
-                        mod ? static_cast<long long>(i * i % static_cast<std::size_t>(mod)) : 0;
-                    const float real = static_cast<float>(i % 17) * 0.25f;
-                    if (type == "f32")
-                        std::memcpy(&bytes[i * 4], &real, 4);
-                    else
-                        std::memcpy(&bytes[i * size], &value, size);
-                }
-                m.memory.write(at, bytes);
-            }
-            buffers[name] = at;
-        }
+        const auto ran = execute(c, *ptx, {.seed = seed, .eager = round >= 1000});
+        ASSERT_TRUE(ran) << "the PTX does not load, or an argument is not known";
         std::vector<Fault> faults;
-        for (const std::string& text : c.launches) {
-            std::istringstream in(text);
-            Launch launch;
-            in >> launch.kernel;
-            std::string word;
-            std::vector<std::vector<std::byte>> arguments;
-            while (in >> word) {
-                if (word.rfind("grid=", 0) == 0) launch.grid = dims(word.substr(5));
-                if (word.rfind("block=", 0) == 0) launch.block = dims(word.substr(6));
-                if (word.rfind("cluster=", 0) == 0) launch.cluster = dims(word.substr(8));
-                if (word.rfind("shared=", 0) == 0)
-                    launch.dynamic_shared = static_cast<std::uint32_t>(std::stoul(word.substr(7)));
-                if (word == "cooperative") launch.cooperative = true;
-                if (word.rfind("args=", 0) == 0) {
-                    std::istringstream list(word.substr(5));
-                    std::string a;
-                    while (std::getline(list, a, ',')) {
-                        if (a.rfind("i:", 0) == 0)
-                            arguments.push_back(Machine::bytes_of(std::stoi(a.substr(2))));
-                        else if (a.rfind("f:", 0) == 0)
-                            arguments.push_back(Machine::bytes_of(std::stof(a.substr(2))));
-                        else if (a.rfind("map:", 0) == 0) {
-                            const auto map = tensor_map(a, buffers);
-                            ASSERT_TRUE(map) << a;
-                            arguments.push_back(*map);
-                        } else if (a == "null")
-                            arguments.push_back(Machine::bytes_of(std::uint64_t{0}));
-                        else {
-                            ASSERT_TRUE(buffers.count(a)) << a;
-                            arguments.push_back(Machine::bytes_of(buffers[a]));
-                        }
-                    }
-                }
-            }
-            launch.arguments = m.pack(launch.kernel, arguments);
-            const Outcome o = run(*m.module, m.memory, launch, m.options);
+        for (const Outcome& o : ran->outcomes) {
             ASSERT_FALSE(o.refused) << o.refused->message;
             if (c.clean) {
                 EXPECT_TRUE(o.clean()) << "seed " << round << ": " << describe(o);
@@ -241,7 +271,7 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
             faults.insert(faults.end(), o.faults.begin(), o.faults.end());
         }
         for (const Value& v : c.values) {
-            const auto raw = m.memory.read(buffers.at(v.buffer) + 4 * v.index, 4);
+            const auto raw = ran->machine.memory.read(ran->buffers.at(v.buffer) + 4 * v.index, 4);
             float real = 0;
             std::int32_t integer = 0;
             std::memcpy(&real, raw.data(), 4);
@@ -283,6 +313,37 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
             Outcome one;
             one.faults = {f};
             EXPECT_TRUE(known || c.clean) << "seed " << seed << ": unexpected " << describe(one);
+        }
+    }
+}
+
+// Not on the processor's instruction set and not on the number of host threads: the same faults, counters and
+// bytes.
+TEST_P(EmulatorCase, DoesNotDependOnTheHost) {
+    NEED_TOOLKIT();
+    const Case c = read_case(kCases / "emulator" / GetParam());
+    const auto ptx = Nvrtc::get().compile(c.source, "kernel.cu", nullptr, c.options);
+    ASSERT_TRUE(ptx);
+    const auto usual = execute(c, *ptx, {.seed = 7});
+    ASSERT_TRUE(usual);
+    for (const auto& [isa, threads] :
+         {std::pair{HostIsa::baseline, 1U}, {HostIsa::v3, 3U}, {HostIsa::v4, 2U}}) {
+        if (!supports(isa)) continue;
+        const auto other = execute(c, *ptx, {.seed = 7, .isa = isa, .host_threads = threads});
+        ASSERT_TRUE(other);
+        ASSERT_EQ(other->outcomes.size(), usual->outcomes.size());
+        for (std::size_t i = 0; i < usual->outcomes.size(); ++i) {
+            EXPECT_EQ(describe(other->outcomes[i]), describe(usual->outcomes[i]));
+            EXPECT_EQ(other->outcomes[i].printed, usual->outcomes[i].printed);
+            EXPECT_TRUE(other->outcomes[i].counters == usual->outcomes[i].counters)
+                << "launch " << i << ", " << threads << " host threads";
+        }
+        for (const auto& [name, address] : usual->buffers) {
+            const std::uint64_t size = usual->machine.memory.initialised(address).size();
+            EXPECT_EQ(other->machine.memory.read(address, size), usual->machine.memory.read(address, size))
+                << name;
+            EXPECT_EQ(other->machine.memory.initialised(address), usual->machine.memory.initialised(address))
+                << name;
         }
     }
 }

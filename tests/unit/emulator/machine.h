@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "emulator/emulator.h"
-#include "tests/unit/emulator/nvrtc.h"
+#include "tests/support/nvrtc.h"
 
 namespace emulator::test {
 
@@ -22,8 +22,8 @@ class Machine {
     std::optional<Module> module;
     std::string error;
 
-    bool load_ptx(const std::string& ptx) {
-        auto loaded = Module::load(ptx);
+    bool load_ptx(const std::string& ptx, HostIsa isa = best_host_isa()) {
+        auto loaded = Module::load(ptx, isa);
         if (auto* e = std::get_if<LoadError>(&loaded)) {
             error = e->message + " | " + e->instruction + " at " + e->file + ":" + std::to_string(e->line);
             return false;

@@ -290,9 +290,9 @@ std::string InstructionCase::ptx() const {
     return text + fmt::format(".loc {} 1000000 1\n", kBodyFile) + store + "ret;\n}\n";
 }
 
-std::string run_case(const InstructionCase& test) {
+static std::string run_case_on(const InstructionCase& test, HostIsa isa) {
     const std::string ptx = test.ptx();
-    auto loaded = Module::load(ptx);
+    auto loaded = Module::load(ptx, isa);
     if (const auto* error = std::get_if<LoadError>(&loaded)) {
         return fmt::format("line {}: {} [{}]\n{}", error->ptx_line, error->message, error->instruction, ptx);
     }
@@ -358,6 +358,16 @@ std::string run_case(const InstructionCase& test) {
         CaseRegister content{test.buffers[i].name, test.buffers[i].type, test.buffers[i].after, {}, {}};
         compare(content, buffers[i], "buffer");
     }
+    return wrong;
+}
+
+std::string run_case(const InstructionCase& test) {
+    std::string wrong;
+    for (const HostIsa isa : {HostIsa::baseline, HostIsa::v3, HostIsa::v4})
+        if (supports(isa)) {
+            const std::string found = run_case_on(test, isa);
+            if (!found.empty()) wrong += fmt::format("instruction set {}: {}", static_cast<int>(isa), found);
+        }
     return wrong;
 }
 
