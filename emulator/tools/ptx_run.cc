@@ -14,15 +14,15 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 
 #include "emulator/emulator.h"
-#include "harness/core/json.h"
 
 namespace {
 
-using kernelwright::Json;
+using Json = nlohmann::ordered_json;
 
 struct Argument {
     std::string name, type;
@@ -183,6 +183,7 @@ struct Request {
     std::vector<std::string> arguments, print, dump;
     std::uint32_t shared = 0;
     std::uint64_t seed = 1, schedule = 0;
+    unsigned host_threads = 1;
     bool json = false, no_races = false, cooperative = false, eager = false, specification = false;
     std::size_t limit = 16;
 };
@@ -238,6 +239,7 @@ int execute(const Request& request) {
     emulator::Options options;
     options.check_races = !request.no_races;
     options.schedule_seed = request.schedule;
+    options.host_threads = request.host_threads;
     if (request.eager) options.asynchronous = emulator::Options::Async::eager;
     if (text.str().find(".target sm_9") != std::string::npos) {  // an H100's limits
         options.limits.sm_count = 132;
@@ -326,6 +328,9 @@ int main(int argc, char** argv) {
     app.add_option("--limit", request.limit, "values that --print shows");
     app.add_option("--seed", request.seed, "of random fills");
     app.add_option("--schedule", request.schedule, "seed of the order of warps and blocks");
+    app.add_option("--host-threads", request.host_threads,
+                   "host threads over the blocks of a launch where they do not communicate")
+        ->check(CLI::Range(1, 64));
     app.add_flag("--json", request.json, "one JSON document");
     app.add_flag("--no-races", request.no_races, "leave the race check out");
     app.add_flag("--eager", request.eager, "asynchronous copies land at once");

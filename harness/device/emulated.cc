@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "emulator/tensor_map.h"
@@ -196,6 +197,7 @@ class EmulatedSession final : public Session {
         options.schedule_seed = job.schedule_seed;
         options.max_warp_instructions = job.max_warp_instructions;
         options.max_time = job.max_time;
+        options.host_threads = std::max(1U, std::thread::hardware_concurrency());
         run.blocks_total = launch.grid.count();
         if (!kernel.cooperative && !launch.cluster)
             options.blocks = spread_blocks(run.blocks_total, job.sample_blocks);

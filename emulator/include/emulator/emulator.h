@@ -258,6 +258,8 @@ struct Outcome {
     std::vector<Fault> faults;           // empty: the launch was clean
     Counters counters;
     std::string printed;
+    unsigned host_threads =
+        1;  // that executed it: at most Options::host_threads, 1 when one had to start over
     bool clean() const { return !refused && faults.empty(); }
 };
 

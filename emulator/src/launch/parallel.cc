@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <new>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include "emulator/src/launch/prepare.h"
@@ -132,7 +134,11 @@ bool run_rest(Launch& launch, BlockQueue& queue, unsigned threads, Scheduler::Cl
     };
     {
         std::vector<std::jthread> others;
-        for (unsigned i = 1; i < threads; ++i) others.emplace_back([&, i] { work(*workers[i]); });
+        try {
+            for (unsigned i = 1; i < threads; ++i) others.emplace_back([&, i] { work(*workers[i]); });
+        } catch (const std::system_error&) {
+            // The system gives no more threads: those that there are do it all.
+        }
         work(*workers[0]);
     }
     Totals total = launch;
@@ -156,6 +162,7 @@ bool run_rest(Launch& launch, BlockQueue& queue, unsigned threads, Scheduler::Cl
     static_cast<Totals&>(launch) = std::move(total);
     for (std::size_t b = 0; b < launch.memory->buffers.size(); ++b)
         for (const auto& worker : workers) launch.memory->buffers[b]->join(*worker->memory.buffers[b]);
+    launch.outcome->host_threads = threads;
     return true;
 }
 
