@@ -22,7 +22,7 @@ PER_MODULE = 150
 class Case:
     def __init__(self, name, lines):
         self.name, self.target, self.faults = name, "sm_80", False
-        self.module, self.registers, self.ins, self.outs, self.buffers, self.body = [], [], [], [], [], []
+        self.module, self.registers, self.ins, self.outs, self.buffers, self.maps, self.body = [], [], [], [], [], [], []
         for line in lines:
             if not line.startswith("// "):
                 self.body.append(line)
@@ -37,6 +37,8 @@ class Case:
                 self.module.append(line[10:])
             elif kind == "reg":
                 self.registers.append(line[3:])
+            elif kind == "map":
+                self.maps.append(words[1].rstrip(":"))
             elif kind in ("in", "out", "mem") and ":" in line:
                 {"in": self.ins, "out": self.outs, "mem": self.buffers}[kind].append((words[1], words[2].rstrip(":")))
 
@@ -46,17 +48,21 @@ class Case:
             return 32 if t == "pred" else 16 if t == "bf16" else int("".join(c for c in t if c.isdigit()))
 
         parameters, declare, load, store = [], ".reg .b64 addr_, tid64_, at_;\n.reg .b32 tid_, word_;\n", "mov.u32 tid_, %tid.x;\n", ""
+        for name in self.maps:
+            parameters.append(f".align 64 .b8 k_{name}[128]")
+            declare += f".reg .b64 {name};\n"
+            load += f"mov.b64 at_, k_{name};\ncvta.param.u64 {name}, at_;\n"
         for name, t in self.ins:
-            parameters.append(f"k_{name}")
+            parameters.append(f".u64 k_{name}")
             declare += f".reg .{'pred' if t == 'pred' else 'b' + str(bits(t))} {name};\n"
             load += f"ld.param.u64 at_, [k_{name}];\n"
             load += f"ld.global.b32 word_, [at_];\nsetp.ne.u32 {name}, word_, 0;\n" if t == "pred" else f"ld.global.b{bits(t)} {name}, [at_];\n"
         for name, _ in self.buffers:
-            parameters.append(f"k_{name}")
+            parameters.append(f".u64 k_{name}")
             declare += f".reg .b64 {name};\n"
             load += f"ld.param.u64 {name}, [k_{name}];\n"
         for name, t in self.outs:
-            parameters.append(f"k_out_{name}")
+            parameters.append(f".u64 k_out_{name}")
             if name not in [n for n, _ in self.ins]:
                 declare += f".reg .{'pred' if t == 'pred' else 'b' + str(bits(t))} {name};\n"
             store += f"ld.param.u64 at_, [k_out_{name}];\n"
@@ -66,7 +72,7 @@ class Case:
         for name in sorted(set(re.findall(r"\.func\s*(?:\([^)]*\))?\s*(\w+)|(\w+)\s*(?:\[[^\]]*\]\s*)*(?:=[^;]*)?;", re.sub(r"\{.*\}", "{}", module)))):
             name = name[0] or name[1]
             module, body = (re.sub(rf"(?<![\w.%$]){name}(?![\w.])", f"{name}_{number}_", text) for text in (module, body))
-        head = ", ".join(f".param .u64 {p}" for p in parameters)
+        head = ", ".join(f".param {p}" for p in parameters)
         return f"{module}\n.visible .entry case_{number}({head})\n{{\n{declare}{load}{body}\n{store}ret;\n}}\n"
 
 

@@ -16,7 +16,8 @@ DOCUMENT = os.path.join(ROOT, "docs/ptx-coverage.md")
 DEFAULT_SOURCE = "integers and exact fractions (exact.py), the ISA's text"
 CLASSES = {"": "not yet", "sm_100": "needs sm_100 or later", "removed": "no target from sm_75 on with 64-bit addresses has it",
            "refused": "in the grammar, but ptxas of CUDA 13.0 does not take it",
-           "undocumented": "the ISA does not give the values that it depends on", "texture": "textures and surfaces, which are not emulated"}
+           "undocumented": "the ISA does not give the values that it depends on", "texture": "textures and surfaces, which are not emulated",
+           "multimem": "addresses of multicast objects over several GPUs, which are not emulated"}
 
 
 # ---- forms ---------------------------------------------------------------------------------------------
@@ -260,7 +261,7 @@ def document(sections, cases):
            "| forms | number |", "|---|---|", f"| all | {len(forms)} |", f"| proven | {len(proven)} |"]
     for reason, text in CLASSES.items():
         out.append(f"| without a case: {text} | {sum(1 for f in forms if not f.proof and f.reason == reason)} |")
-    out += ["", "| section | forms | proven | not yet | sm_100 | removed | refused | undocumented | texture |", "|---|---|---|---|---|---|---|---|---|"]
+    out += ["", "| section | forms | proven | not yet | sm_100 | removed | refused | undocumented | texture | multimem |", "|---|---|---|---|---|---|---|---|---|---|"]
     for title, rows in sections:
         group = [form for _, forms_of_row in rows for form in forms_of_row]
         missing = [sum(1 for f in group if not f.proof and f.reason == r) for r in CLASSES]

@@ -258,7 +258,9 @@ bool mbarrier(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) 
         out.flags |= flag::relaxed;
     else
         m.take_any({"release", "acquire"});
-    m.take_any({"cta", "cluster"});
+    // Left out, the scope is .cta too; but programs that are in use (CUTLASS) leave it out where another
+    // block of the cluster arrives, so that only a written .cta is taken at its word.
+    if (m.take_any({"cta", "cluster"}) == "cta") out.flags |= flag::block_scope;
     // Without a space the address is generic: it may be in any block of the cluster only where the operation
     // reaches that far.
     const auto space = m.take_any({"shared", "shared::cta", "shared::cluster"});
@@ -323,7 +325,9 @@ bool fence(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {  
         if (!acquires && !m.take("release")) return d.fail("this form");
         if (!take_scope(m, out)) return d.fail("this form");
         out.flags |= acquires ? flag::acquire : flag::release;
-        return d.handler(out, "fence");
+        if (in.operands.size() != (acquires ? 2u : 0u)) return d.fail("a different number of operands");
+        if (acquires && d.literal(in.operands[1]) != 128) return d.fail("a size other than 128");
+        return d.handler(out, "fence.proxy.tensormap") && (!acquires || d.address(out, in.operands[0]));
     }
     if (m.take("mbarrier_init")) {
         if (!m.take("release") || !m.take("cluster")) return d.fail("this form");

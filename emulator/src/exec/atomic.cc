@@ -1,4 +1,6 @@
 // atom and red. Lanes of one instruction are served in lane order. sub: the operation; size: bytes.
+#include <cmath>
+
 #include "emulator/src/counters/access.h"
 #include "emulator/src/exec/lanes.h"
 #include "emulator/src/exec/scalar.h"
@@ -16,8 +18,8 @@ u64 half_op(int op, u64 old, u64 value, bool bf) {
     const u32 a = static_cast<u32>(old) & 0xffff, b = static_cast<u32>(value) & 0xffff;
     const float x = bf ? bf16_to_float(a) : half_to_float(a), y = bf ? bf16_to_float(b) : half_to_float(b);
     float r = x + y;
-    if (op == 1) r = x != x ? y : y != y ? x : x < y ? x : y;
-    if (op == 2) r = x != x ? y : y != y ? x : x > y ? x : y;
+    if (op == 1) r = x != x ? y : y != y ? x : x < y || (x == y && std::signbit(x)) ? x : y;
+    if (op == 2) r = x != x ? y : y != y ? x : x > y || (x == y && !std::signbit(x)) ? x : y;
     return bf ? float_to_bf16(r) : float_to_half(r);
 }
 

@@ -7,6 +7,7 @@
 
 #include "emulator/src/counters/access.h"
 #include "emulator/src/exec/lanes.h"
+#include "emulator/src/exec/report.h"
 #include "emulator/src/exec/tables.h"
 #include "emulator/src/exec/undefined.h"
 #include "emulator/src/launch/async_copy.h"
@@ -311,6 +312,23 @@ bool read_map(Warp& w, const Instr& in, int lane, u64 address, TensorMapRequest&
                true);
         return false;
     }
+    if (const auto it = w.block->changed_maps.find(address); it != w.block->changed_maps.end()) {
+        OtherParty other;
+        other.id = it->second.id;
+        other.block = w.block->linear;
+        other.thread = it->second.thread;
+        other.note = "the change";
+        report(
+            w, "missing-proxy-fence", in, lane,
+            it->second.released
+                ? "copies by a tensor map that was changed, without a "
+                  "fence.proxy.tensormap::generic.acquire of it in between: the copy may go by the old one"
+                : "copies by a tensor map that was changed in global memory, without a "
+                  "fence.proxy.tensormap::generic.release after the change and an .acquire after that: the "
+                  "copy may go by the old one",
+            false, &other);
+        w.block->changed_maps.erase(it);  // once is enough
+    }
     TensorMap bytes;
     buffer->claim(address, sizeof bytes, false);
     std::memcpy(bytes.data(), buffer->data() + (address - buffer->address), sizeof bytes);
@@ -551,6 +569,10 @@ std::byte* map_bytes(Warp& w, const Instr& in, int lane, int source, ptx::Space 
     w.block->writes += is_store;
     return buffer->data() + offset;
 }
+void note_changed_map(Warp& w, const Instr& in, int lane, u64 address, bool released) {
+    if (is_shared_window(address) || !w.launch->memory->at(address)) return;
+    w.block->changed_maps[address] = {in.id, w.index * kLanes + static_cast<u32>(lane), released};
+}
 void replace(Warp& w, const Instr& in, Mask exec) {
     for_lanes(exec, [&](int lane) {
         if (w.launch->stopped) return;
@@ -560,10 +582,15 @@ void replace(Warp& w, const Instr& in, Mask exec) {
         std::memcpy(map.data(), at, sizeof map);
         if (!replace_in_tensor_map(map, static_cast<TensorMapField>(in.sub), static_cast<u32>(in.imm),
                                    lane_value(w, in.source(2), lane))) {
-            report(w, "bulk-copy", in, lane, "a value that this field of a tensor map cannot have", true);
+            report(w, "bulk-copy", in, lane,
+                   "a value that this field of a tensor map cannot have, or one that is not emulated "
+                   "(interleaved "
+                   "layouts, .f32.ftz, .tf32)",
+                   true);
             return;
         }
         std::memcpy(at, map.data(), sizeof map);
+        note_changed_map(w, in, lane, address_at(w, in, 0, lane), false);
     });
 }
 // All lanes copy the one object: once is enough.
@@ -572,7 +599,9 @@ void copy_map(Warp& w, const Instr& in, Mask exec) {
     const std::byte* from = map_bytes(w, in, lane, 2, ptx::Space::shared, false);
     if (!from) return;
     std::byte* to = map_bytes(w, in, lane, 0, ptx::Space::global, true);
-    if (to) std::memcpy(to, from, sizeof(TensorMap));
+    if (!to) return;
+    std::memcpy(to, from, sizeof(TensorMap));
+    note_changed_map(w, in, lane, address_at(w, in, 0, lane), true);
     if (w.launch->check_races) races::publish_all(w, false);
 }
 

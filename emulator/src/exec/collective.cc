@@ -179,6 +179,20 @@ void proxy_fence(Warp& w, const Instr& in, Mask exec) {
     if (in.has(flag::acquire | flag::release)) fence(w, in, exec);
 }
 
+// .acquire: of the map at the address that each lane gives; .release: of all that the block has changed.
+void tensormap_fence(Warp& w, const Instr& in, Mask exec) {
+    auto& changed = w.block->changed_maps;
+    if (in.has(flag::release))
+        for (auto& entry : changed) entry.second.released = true;
+    else if (!changed.empty())
+        for_lanes(exec, [&](int lane) {
+            const auto it =
+                changed.find(lane_value(w, in.source(0), lane) + static_cast<std::uint64_t>(in.imm));
+            if (it != changed.end() && it->second.released) changed.erase(it);
+        });
+    fence(w, in, exec);
+}
+
 const HandlerEntry entries[] = {
     {"shfl", shfl},
     {"vote", vote},
@@ -194,6 +208,7 @@ const HandlerEntry entries[] = {
     {"activemask", activemask},
     {"nothing", nothing},
     {"fence", fence},
+    {"fence.proxy.tensormap", tensormap_fence},
     {"fence.proxy.async", proxy_fence},
 };
 

@@ -1,8 +1,7 @@
 // f32 and f64 arithmetic. IEEE operations are the host's own (SSE, FMA), with PTX's extras around them:
 // rounding modes through MXCSR, .ftz and .sat explicitly, and the one NaN that f32 instructions produce.
-#include <xmmintrin.h>
-
 #include "emulator/src/exec/lanes.h"
+#include "emulator/src/exec/rounding.h"
 #include "emulator/src/exec/scalar.h"
 #include "emulator/src/exec/tables.h"
 
@@ -10,17 +9,6 @@ namespace emulator::exec {
 namespace EMULATOR_ISA {
 namespace {
 
-class RoundScope {
-  public:
-    explicit RoundScope(int rounding) : saved_(_mm_getcsr()) {  // 0 rn, 1 rz, 2 rm, 3 rp
-        static const unsigned control[4] = {0x0000, 0x6000, 0x2000, 0x4000};
-        _mm_setcsr((saved_ & ~0x6000u) | control[rounding & 3]);
-    }
-    ~RoundScope() { _mm_setcsr(saved_); }
-
-  private:
-    unsigned saved_;
-};
 // Keeps the loop between two changes of the rounding mode.
 inline void pin(void* data) { asm volatile("" : : "r"(data) : "memory"); }
 

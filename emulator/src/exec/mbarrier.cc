@@ -76,7 +76,7 @@ void inval(Warp& w, const Instr& in, Mask exec) {
 // is given, bit 1: .expect_tx, bit 2: .noComplete. Sources: address, (operand). The result, when there is
 // one, is the state before.
 void arrive(Warp& w, const Instr& in, Mask exec) {
-    const ArrivalKind kind{in.sub == 1, (in.sub2 & 4) != 0, in.has(flag::relaxed)};
+    const ArrivalKind kind{in.sub == 1, (in.sub2 & 4) != 0};
     const Block* released_home = nullptr;
     u32 released = ~0u;
     for_lanes(exec, [&](int i) {
@@ -84,7 +84,9 @@ void arrive(Warp& w, const Instr& in, Mask exec) {
         Mbarrier* m = object(w, in, i, p);
         if (!m) return;
         if (in.sub <= 1 && w.launch->check_races && (released != p.at || released_home != p.home)) {
-            races::mbarrier_arrive(w, *p.home, p.at, kind.relaxed);
+            // A release of .cta scope is none for the threads of another block.
+            races::mbarrier_arrive(w, *p.home, p.at,
+                                   in.has(flag::relaxed) || (in.has(flag::block_scope) && p.home != w.block));
             released = p.at;
             released_home = p.home;
         }
@@ -122,9 +124,11 @@ void test(Warp& w, const Instr& in, Mask exec) {
         const bool parity = in.sub == 1 ? (operand & 1) != 0 : ((operand >> 61) & 1) != 0;
         if (!phase_has_completed(w, *p.home, p.at, *m, parity)) return;
         done |= Mask{1} << i;
-        if (w.launch->check_races && !in.has(flag::relaxed) &&
-            (acquired != p.at || acquired_home != p.home)) {
-            races::mbarrier_acquire(w, *p.home, p.at);
+        if (w.launch->check_races && (acquired != p.at || acquired_home != p.home)) {
+            if (in.has(flag::relaxed))
+                races::mbarrier_note(w, *p.home, p.at);
+            else
+                races::mbarrier_acquire(w, *p.home, p.at, in.has(flag::block_scope));
             acquired = p.at;
             acquired_home = p.home;
         }

@@ -204,6 +204,7 @@ struct Barrier {
 
 struct BarrierClock {  // of an mbarrier: by warp, what its arrivals ordered
     std::vector<std::uint32_t> arriving, completed;
+    std::vector<std::uint32_t> arriving_near, completed_near;  // of an mbarrier: by its block and by copies
     std::vector<std::uint32_t> arriving_fenced, completed_fenced;  // as Warp::fenced
     Stamps published, published_in_cluster;                        // by those that arrived
 };
@@ -236,6 +237,13 @@ struct Cluster {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> mbarrier_agents;
 };
 
+// A tensor map that the block has changed through the generic proxy; the unit that copies by it may have the
+// old one until fence.proxy.tensormap has released (as tensormap.cp_fenceproxy does) and acquired it.
+struct ChangedMap {
+    std::uint32_t id = 0, thread = 0;  // Instr::id and who
+    bool released = false;
+};
+
 struct Block {
     Launch* launch = nullptr;
     std::uint64_t linear = 0;   // in the grid
@@ -261,6 +269,7 @@ struct Block {
     std::unordered_map<std::uint32_t, BarrierClock> mbarriers;
     std::map<std::uint32_t, Mbarrier> mbarrier_objects;  // by offset
     std::vector<AsyncLoad> arriving;                     // copies on their way here, oldest first
+    std::map<std::uint64_t, ChangedMap> changed_maps;    // by address in global memory
     // Bytes of shared and local memory that hold an undefined value (where their bits say "not written"):
     // what it came from, by the address of the bit.
     std::unordered_map<std::uint64_t, std::uint32_t> stored_undefined;

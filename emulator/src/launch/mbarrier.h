@@ -22,7 +22,7 @@ Mbarrier* find_mbarrier(Warp& w, const Instr& in, int lane, Block& home, std::ui
 bool expect_bytes(Warp& w, const Instr& in, int lane, Block& home, std::uint32_t at, Mbarrier& m,
                   std::int64_t bytes);
 struct ArrivalKind {
-    bool drop = false, no_complete = false, relaxed = false;
+    bool drop = false, no_complete = false;
 };
 bool arrive(Warp& w, const Instr& in, int lane, Block& home, std::uint32_t at, Mbarrier& m,
             std::uint64_t count, ArrivalKind kind);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <iterator>
 
 namespace emulator {
 
@@ -174,10 +175,26 @@ bool replace_in_tensor_map(TensorMap& map, TensorMapField field, std::uint32_t o
             if (value > 0xff) return false;
             l.element_strides[ordinal] = static_cast<std::uint8_t>(value);
             break;
-        case TensorMapField::elemtype:
-            if (value > 9) return false;
-            l.type = static_cast<std::uint8_t>(value);
+        case TensorMapField::elemtype: {  // .f32.ftz, .tf32 and .tf32.ftz change values on their way
+            using enum TensorMapRequest::Type;
+            constexpr int kNone = -1;
+            static constexpr int types[] = {static_cast<int>(u8),
+                                            static_cast<int>(u16),
+                                            static_cast<int>(u32),
+                                            static_cast<int>(s32),
+                                            static_cast<int>(u64),
+                                            static_cast<int>(s64),
+                                            static_cast<int>(f16),
+                                            static_cast<int>(f32),
+                                            kNone,
+                                            static_cast<int>(f64),
+                                            static_cast<int>(bf16),
+                                            kNone,
+                                            kNone};
+            if (value >= std::size(types) || types[value] == kNone) return false;
+            l.type = static_cast<std::uint8_t>(types[value]);
             break;
+        }
         case TensorMapField::interleave_layout:
             if (value != 0) return false;
             break;

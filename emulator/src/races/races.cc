@@ -523,10 +523,12 @@ bool is_complete(const exec::Warp& w, std::uint32_t stamp) {
     return agent < w.clock.size() && w.clock[agent] >= stamp;
 }
 void mbarrier_landed(Block& home, std::uint32_t address, std::uint32_t stamp) {
-    std::vector<std::uint32_t>& arriving = home.mbarriers[address].arriving;
+    exec::BarrierClock& clock = home.mbarriers[address];
     const std::uint32_t agent = agent_of(*home.launch, stamp);
-    if (arriving.size() <= agent) arriving.resize(agent + 1, 0);
-    arriving[agent] = std::max(arriving[agent], stamp);
+    for (std::vector<std::uint32_t>* arriving : {&clock.arriving, &clock.arriving_near}) {
+        if (arriving->size() <= agent) arriving->resize(agent + 1, 0);
+        (*arriving)[agent] = std::max((*arriving)[agent], stamp);
+    }
 }
 
 static Access async_access_of(Warp& w, const Instr& in, Kind kind, bool shared, std::uint32_t bytes,
@@ -729,7 +731,7 @@ void barrier(Block& block, const std::vector<std::uint32_t>& arrivals,
 }
 
 // An arrival: what the warp has done and knows goes to those who wait; `relaxed`: what it has published.
-static void arrive_at(Warp& w, exec::BarrierClock& clock, bool relaxed) {
+static void arrive_at(Warp& w, exec::BarrierClock& clock, bool relaxed, bool own_block) {
     Block& block = *w.block;
     take_pending(w, false);
     join(clock.published, w.published);
@@ -737,20 +739,27 @@ static void arrive_at(Warp& w, exec::BarrierClock& clock, bool relaxed) {
     if (relaxed) {
         if (!w.published_in_cluster) return;
         raise(clock.arriving, *w.published_in_cluster);
+        if (own_block) raise(clock.arriving_near, *w.published_in_cluster);
         raise(clock.arriving_fenced, *w.published_in_cluster);
         return;
     }
-    raise(clock.arriving, w.clock);
+    const auto arrive = [&](std::vector<std::uint32_t>& arriving) {
+        raise(arriving, w.clock);
+        arriving[w.slot] = std::max(arriving[w.slot], block.now);
+    };
+    arrive(clock.arriving);
+    if (own_block) arrive(clock.arriving_near);
     raise(clock.arriving_fenced, w.fenced);
-    clock.arriving[w.slot] = std::max(clock.arriving[w.slot], block.now);
     block.now = new_stamp(block);
 }
 static void complete_phase(exec::BarrierClock& clock) {
     raise(clock.completed, clock.arriving);
+    raise(clock.completed_near, clock.arriving_near);
     raise(clock.completed_fenced, clock.arriving_fenced);
 }
-static void acquire_phase(Warp& w, const exec::BarrierClock& clock) {
-    if (!clock.completed.empty()) order_after(w, clock.completed);
+static void acquire_phase(Warp& w, const exec::BarrierClock& clock, bool own_block) {
+    const std::vector<std::uint32_t>& completed = own_block ? clock.completed_near : clock.completed;
+    if (!completed.empty()) order_after(w, completed);
     raise(w.fenced, clock.completed_fenced);
     publish(w, clock.published, false);
     publish(w, clock.published_in_cluster, true);
@@ -767,19 +776,25 @@ static void share_seen(const Block& from, Block& to) {
 }
 
 void mbarrier_arrive(Warp& w, Block& home, std::uint32_t address, bool relaxed) {
-    arrive_at(w, home.mbarriers[address], relaxed);
+    arrive_at(w, home.mbarriers[address], relaxed, &home == w.block);
     share_seen(*w.block, home);
 }
 void mbarrier_complete(Block& home, std::uint32_t address) {
     if (const auto it = home.mbarriers.find(address); it != home.mbarriers.end()) complete_phase(it->second);
 }
-void mbarrier_acquire(Warp& w, Block& home, std::uint32_t address) {
+void mbarrier_acquire(Warp& w, Block& home, std::uint32_t address, bool own_block) {
     const auto it = home.mbarriers.find(address);
     if (it == home.mbarriers.end() || it->second.completed.empty()) return;
-    acquire_phase(w, it->second);
+    acquire_phase(w, it->second, own_block);
+}
+void mbarrier_note(Warp& w, Block& home, std::uint32_t address) {
+    const auto it = home.mbarriers.find(address);
+    if (it == home.mbarriers.end() || it->second.completed.empty()) return;
+    join(w.pending[w.block->cluster->number],
+         std::make_shared<const std::vector<std::uint32_t>>(it->second.completed));
 }
 
-void cluster_arrive(Warp& w, bool relaxed) { arrive_at(w, w.block->cluster->barrier, relaxed); }
+void cluster_arrive(Warp& w, bool relaxed) { arrive_at(w, w.block->cluster->barrier, relaxed, false); }
 void cluster_complete(exec::Cluster& cluster) {
     complete_phase(cluster.barrier);
     for (Block* from : cluster.blocks)
@@ -787,7 +802,7 @@ void cluster_complete(exec::Cluster& cluster) {
             if (from && to) share_seen(*from, *to);
 }
 void cluster_acquire(Warp& w) {
-    acquire_phase(w, w.block->cluster->barrier);
+    acquire_phase(w, w.block->cluster->barrier, false);
     warp_sync(w, exec::kAllLanes);
 }
 

@@ -37,10 +37,13 @@ void barrier(exec::Block& block, const std::vector<std::uint32_t>& arrivals,
              const std::vector<std::uint32_t>& waiters);  // warp numbers; waiters are among the arrivals
 
 // mbarrier objects, by offset in the shared memory of `home`. `relaxed`: only what a fence has published is
-// ordered before what follows the wait.
+// ordered before what follows the wait. `own_block`: of those who arrived, only the warps of the mbarrier's
+// block count (a wait of .cta scope).
 void mbarrier_arrive(exec::Warp& warp, exec::Block& home, std::uint32_t address, bool relaxed);
 void mbarrier_complete(exec::Block& home, std::uint32_t address);
-void mbarrier_acquire(exec::Warp& warp, exec::Block& home, std::uint32_t address);
+void mbarrier_acquire(exec::Warp& warp, exec::Block& home, std::uint32_t address, bool own_block);
+// A relaxed wait: a fence that follows acquires.
+void mbarrier_note(exec::Warp& warp, exec::Block& home, std::uint32_t address);
 
 // barrier.cluster
 void cluster_arrive(exec::Warp& warp, bool relaxed);

@@ -54,6 +54,7 @@ struct FloatRecipe {
 // n is a multiple of 8; m k and n k are at most 1024. c and d hold f16 or f32 bits as the recipe says.
 void multiply_float(const FloatRecipe& recipe, int m, int n, int k, const std::uint32_t* a,
                     const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* d);
+// In the host's rounding direction.
 void multiply_double(int m, int n, int k, const std::uint64_t* a, const std::uint64_t* b,
                      const std::uint64_t* c, std::uint64_t* d);
 // Elements are sign- or zero-extended already. `saturate` clamps to 32 bits instead of wrapping.

@@ -3,7 +3,8 @@
 //   sub2       memory layout: 0 row, 1 col; .trans of ldmatrix and stmatrix; and.popc of b1 products
 //   imm        products: fraction bits, terms of one step and result mantissa, a byte each
 //   flag::sat  .satfinite
-//   rounding   sparse products: the sparsity selector; vector 1: .sp, 2: .sp::ordered_metadata, 0: dense
+//   rounding   products of f64: 0 rn, 1 rz, 2 rm, 3 rp; sparse products: the sparsity selector; vector 1:
+//   .sp, 2: .sp::ordered_metadata, 0: dense
 #include "emulator/src/decode/decoder.h"
 
 #include <cstdlib>
@@ -85,7 +86,7 @@ bool product(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers,
     if (layouts.size() != 2) return decoder.fail("the layouts of A and B are missing");
     for (const std::string& layout : layouts) modifiers.take(layout);
     if (modifiers.take("satfinite")) out.flags |= flag::sat;
-    modifiers.take("rn");
+    const auto rounding = modifiers.take_any({"rn", "rz", "rm", "rp"});
     std::vector<Type> types;
     while (const auto type = modifiers.type()) types.push_back(*type);
     Type a = Type::none, b = Type::none, c = Type::none, d = Type::none;
@@ -111,6 +112,10 @@ bool product(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers,
     const tensor::Plan& plan = tensor::plans()[static_cast<std::size_t>(number)];
     if ((a == Type::b1) != (conjunction || exclusive)) {
         return decoder.fail("a product of single bits needs .xor.popc or .and.popc, others have neither");
+    }
+    if (rounding) {
+        if (a != Type::f64) return decoder.fail("only products of f64 have a rounding mode");
+        out.rounding = *rounding == "rz" ? 1 : *rounding == "rm" ? 2 : *rounding == "rp" ? 3 : 0;
     }
     if (!check_registers(decoder, in.operands[0], plan.layout_d.registers, "D") ||
         !check_registers(decoder, in.operands[1], plan.layout_a.registers, "A") ||

@@ -1,6 +1,7 @@
 // Tensor-core instructions: fragments to matrices and back, and the matrices' way to memory.
 #include "emulator/src/tensor/handlers.h"
 
+#include "emulator/src/exec/rounding.h"
 #include "emulator/src/exec/undefined.h"
 #include "emulator/src/exec/warp.h"
 #include "emulator/src/tensor/arithmetic.h"
@@ -226,7 +227,10 @@ void mma_double(Warp& w, const Instr& in, Mask exec) {
     gather_wide(plan.layout_a, a);
     gather_wide(plan.layout_b, b);
     gather_wide(plan.layout_c, c);
-    multiply_double(plan.m, plan.n, plan.k, a, b, c, d);
+    {
+        const RoundScope scope(in.rounding);
+        multiply_double(plan.m, plan.n, plan.k, a, b, c, d);
+    }
     for (std::uint32_t r = 0; r < plan.layout_d.registers; ++r) {
         std::uint64_t* lanes = wide(w, in.op[r]);
         for_lanes(exec, [&](int lane) {

@@ -4,6 +4,7 @@ import os
 
 import arithmetic_cases
 import block_cases
+import cluster_cases
 import convert_cases
 import form_cases
 import hopper_cases
@@ -12,8 +13,10 @@ import memory_cases
 import operand_cases
 import sm100_cases
 import tensor_cases
+import tensor_map_cases
 import video_cases
 import warp_memory_cases
+import wgmma_cases
 import wmma_cases
 from case_writer import HERE, written
 
@@ -23,6 +26,6 @@ if __name__ == "__main__":
             with open(os.path.join(HERE, name)) as f:
                 if f.readline().startswith("// Written by generate.py"):
                     os.remove(os.path.join(HERE, name))
-    for maker in (arithmetic_cases, warp_memory_cases, form_cases, convert_cases, memory_cases, video_cases, block_cases, operand_cases, sm100_cases, mbarrier_cases, wmma_cases, tensor_cases, hopper_cases):
+    for maker in (arithmetic_cases, warp_memory_cases, form_cases, convert_cases, memory_cases, video_cases, block_cases, operand_cases, sm100_cases, mbarrier_cases, wmma_cases, tensor_cases, hopper_cases, cluster_cases, tensor_map_cases, wgmma_cases):
         maker.write_all()
     print(len(written), "files")

@@ -2,7 +2,7 @@
 from the PTX ISA's description of each instruction, worked out on Python's integers."""
 import struct
 
-from case_writer import case
+from case_writer import Family, case
 from warp_memory_cases import samples
 
 MASK32, MASK64 = (1 << 32) - 1, (1 << 64) - 1
@@ -162,6 +162,58 @@ def bulk_copies():
          listed(values))
 
 
+def bits16(t, x):
+    """The bits of a number that f16 or bf16 holds."""
+    return struct.unpack("<H", struct.pack("<e", x))[0] if t == "f16" else struct.unpack("<I", struct.pack("<f", x))[0] >> 16
+
+
+def bulk_forms():
+    """Forms that differ in hints, and reductions of 16-bit floats."""
+    values, before = samples(302, 32), samples(303, 12)
+    policy = "createpolicy.fractional.L2::evict_last.b64 p5, 1.0;\n"
+    with Family("bulk_forms", "the ISA's text; bytes in little-endian order, laid out by Python", ONE, REGS, "sm_90") as family:
+        for to, mod, more in (("shared::cta", "", ""), ("shared::cluster", ".multicast::cluster", ", mask"), ("shared::cluster", "", "")):
+            family.add(f"load_{to}{mod}_hint", "with a cache policy", INIT.format(n=1) + policy + "mov.b16 mask, 1;\nmbarrier.arrive.expect_tx.shared::cta.b64 _, [q1], 64;\n"
+                       f"cp.async.bulk.{to}.global.mbarrier::complete_tx::bytes{mod}.L2::cache_hint [q0+16], [g+32], 64, [q1]{more}, p5;\n" + wait() + "ld.shared.b32 d, [q0+16];\nld.shared.b32 e, [q0+76];",
+                       [("d", "b32", [values[8]]), ("e", "b32", [values[23]])], extra=[f"mem g b32: {listed(values)}"])
+        fill = START + "".join(f"st.shared.b32 [q0+{4 * i}], {v};\n" for i, v in enumerate(values[:8])) + "fence.proxy.async;\n"
+        done = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;"
+        family.add("store_hint", "with a cache policy", fill + policy + "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [g+16], [q0], 32, p5;\n" + done, [],
+                   extra=[f"mem g b32: {listed(before)} -> {listed(before[:4] + values[:8])}"])
+        family.add("prefetch_hint", "no effect on what is computed", policy + "cp.async.bulk.prefetch.L2.global.L2::cache_hint [g], 64, p5;\nld.global.b32 d, [g];",
+                   [("d", "b32", [values[0]])], extra=[f"mem g b32: {listed(values)}"])
+        family.add("reduce_hint", "with a cache policy", fill + policy + "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.add.u32 [g+16], [q0], 32, p5;\n" + done, [],
+                   extra=[f"mem g b32: {listed(before)} -> {listed(before[:4] + [x + y & MASK32 for x, y in zip(before[4:], values)])}"])
+        for op, t in (("add", "bf16"), ("add", "f16"), ("min", "f16"), ("max", "f16"), ("min", "bf16"), ("max", "bf16")):
+            a, b = [1.5, -2.25, 1024.0, 0.5, -3.0, 0.0, 96.0, -0.125], [0.25, 2.25, -64.0, 3.0, -5.5, 7.0, -96.0, 0.125]
+            f = {"add": lambda x, y: x + y, "min": min, "max": max}[op]
+            pairs = lambda column: [lo | hi << 16 for lo, hi in zip(column[::2], column[1::2])]
+            memory, data = [bits16(t, x) for x in a], [bits16(t, x) for x in b]
+            result = [bits16(t, f(x, y)) for x, y in zip(a, b)]
+            if op != "add":  # a NaN gives way to the number, -0 is below +0
+                memory[5], data[5], result[5] = 0x7E00 if t == "f16" else 0x7FC0, bits16(t, 7.0), bits16(t, 7.0)
+                memory[7], data[7], result[7] = 0x8000, 0, 0x8000 if op == "min" else 0
+            noftz = ".noftz" if op == "add" else ""
+            family.add(f"reduce_{op}_{t}", "element by element into global memory", START + "".join(f"st.shared.b32 [q0+{4 * i}], {v};\n" for i, v in enumerate(pairs(data))) +
+                       f"fence.proxy.async;\ncp.reduce.async.bulk.global.shared::cta.bulk_group.{op}{noftz}.{t} [g], [q0], 16;\n" + done, [],
+                       extra=[f"mem g b32: {listed(pairs(memory))} -> {listed(pairs(result))}"])
+        memory, data = samples(304, 2, 64), samples(305, 2, 64)
+        words = [x >> s & MASK32 for v in (data, memory) for x in v for s in (0, 32)]
+        family.add("reduce_shared_add_u64", "element by element into shared memory", INIT.format(n=1) +
+                   "".join(f"st.shared.b32 [q0+{4 * i + (48 if i >= 4 else 0)}], {v};\n" for i, v in enumerate(words)) + "fence.proxy.async;\n"
+                   "mapa.shared::cluster.u32 q2, q0, 0;\nmapa.shared::cluster.u32 q3, q1, 0;\nmbarrier.arrive.expect_tx.shared::cta.b64 _, [q1], 16;\n"
+                   "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u64 [q2+64], [q0], 16, [q3];\n" + wait() + "ld.shared.v2.b64 {d, e}, [q0+64];",
+                   [(c, "b64", [(x + y) & MASK64]) for c, x, y in zip("de", memory, data)])
+    with Family("proxy_fence_forms", "the ISA's text: no effect on values", [("a", "b32", [1, 2])], ["mem g b32: " + " ".join(["0"] * 32)], "sm_90") as family:
+        for text in ["membar.proxy.alias"] + [f"fence.proxy.tensormap::generic.release.{s}" for s in ("cta", "cluster", "gpu", "sys")] + \
+                    [f"fence.proxy.tensormap::generic.acquire.{s} [g], 128" for s in ("cta", "cluster", "gpu", "sys")]:
+            family.add(text.split(" ")[0], "a thread's own values", text + ";\nadd.u32 d, a, 1;", [("d", "b32", [2, 3])])
+    warps = list(range(128))
+    with Family("setmaxnreg_forms", "the ISA's text: no effect on values; all warps of a warpgroup execute it", [("a", "b32", warps)], target="sm_90a") as family:
+        family.add("setmaxnreg", "fewer registers, then more", "setmaxnreg.dec.sync.aligned.u32 40;\nadd.u32 d, a, 1;\nbar.sync 0;\nsetmaxnreg.inc.sync.aligned.u32 96;\nadd.u32 d, d, 1;",
+                   [("d", "b32", [x + 2 for x in warps])])
+
+
 def signed(v, w):
     return v - (1 << w) if v >> (w - 1) else v
 
@@ -293,6 +345,7 @@ def others():
 
 def write_all():
     mbarriers()
+    bulk_forms()
     bulk_copies()
     reductions()
     clusters()

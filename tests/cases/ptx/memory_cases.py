@@ -477,12 +477,29 @@ def async_copies():
                        [(f"d{k}", "b32", [x if 4 * k < n else 0 for x, n in zip(column(k), sizes)]) for k in range(4)])
             family.add(f"cp.async.{op}_ignore", "zero where the source is to be ignored", setup + f"cp.async.{op}.shared.global [q0], [p0], 16, c" + read,
                        [(f"d{k}", "b32", [0 if z else x for x, z in zip(column(k), [0, 1, 0, 1, 1, 0, 0, 1])]) for k in range(4)])
-            for size in ("64B", "128B", "256B"):
-                family.add(f"cp.async.{op}.L2::{size}", "a hint changes no value", setup + f"cp.async.{op}.shared.global.L2::{size} [q0], [p0], 16" + read, all_of)
-            family.add(f"cp.async.{op}.L2::cache_hint", "a hint changes no value", POLICY + setup + f"cp.async.{op}.shared.global.L2::cache_hint [q0], [p0], 16, policy" + read, all_of)
+            for space, size in options(("shared", "shared::cta"), ("", ".L2::64B", ".L2::128B", ".L2::256B")):
+                if size:
+                    family.add(f"cp.async.{op}.{space}{size}", "a hint changes no value", setup + f"cp.async.{op}.{space}.global{size} [q0], [p0], 16" + read, all_of)
+                family.add(f"cp.async.{op}.{space}.L2::cache_hint{size}", "a hint changes no value", POLICY + setup + f"cp.async.{op}.{space}.global.L2::cache_hint{size} [q0], [p0], 16, policy" + read, all_of)
+
+
+def reductions():
+    """red with a scope and no order, and with its modifiers in the order that the grammar gives them."""
+    a, b = 0x1234, 0x0FF1
+    results = {"and": a & b, "or": a | b, "xor": a ^ b, "add": a + b, "inc": 0, "dec": b, "min": b, "max": a}
+    with Family("red_scope_forms", "Python's integers", [("b", "b32", [b])]) as family:
+        def add(name, op, body, t="u32"):
+            t = "b32" if op in ("and", "or", "xor") else t
+            family.add(name, "modifiers in any order", body.format(t=t), [], extra=[f"mem g b32: {a} -> {results[op]}"], target="sm_90" if "cluster" in name else None)
+        for scope in ("cta", "cluster", "gpu", "sys"):
+            add(f"red.{scope}", "add", f"red.{scope}.global.add.{{t}} [g], b;")
+            add(f"red.add.{scope}", "add", f"red.add.global.{scope}.{{t}} [g], b;")
+        for op, sem in options(tuple(results), ("relaxed", "release")):
+            add(f"red.{op}.{sem}", op, f"red.{op}.global.{sem}.gpu.{{t}} [g], b;")
 
 
 def write_all():
+    reductions()
     async_copies()
     loads()
     stores()

@@ -3,10 +3,12 @@ mma_traits_sm{70,75,80,89,90}.hpp), written as there: ((thread shape), (value sh
 rows * column for A and C, and column + columns * row for B. Forms that CuTe has no atom for follow the PTX ISA's
 figures. Metadata of sparse products lies as CuTe's ELayout_64x64, 64x32 and 64x16 say. Results come from
 MMA-Sim's model (arXiv 2511.10909), worked out here in exact fractions; f64 and integers are exact."""
+import itertools
 import random
 from fractions import Fraction
 
 from case_writer import case
+from exact import F64
 
 LANES = 32
 
@@ -224,7 +226,7 @@ def signed(kind, bits):
 
 
 # ---- products ------------------------------------------------------------------------------------------
-def multiply(a, b, c, m, n, k, ta, tb, tc, td, arch, sparse=False, op=None, saturate=False):
+def multiply(a, b, c, m, n, k, ta, tb, tc, td, arch, sparse=False, op=None, saturate=False, rounding="rn"):
     d = [[0] * n for _ in range(m)]
     for i in range(m):
         for j in range(n):
@@ -233,7 +235,7 @@ def multiply(a, b, c, m, n, k, ta, tb, tc, td, arch, sparse=False, op=None, satu
                 total = c[i][j]
                 for x, y in zip(row, column):
                     exact = Fraction(f64_value(x)) * Fraction(f64_value(y)) + Fraction(f64_value(total))
-                    total = f64_bits(float(exact))  # Python rounds a fraction once, to nearest even
+                    total = F64.round(exact, rounding)
                 d[i][j] = total
             elif ta == "b1":
                 f = (lambda x, y: x ^ y) if op == "xor" else (lambda x, y: x & y)
@@ -277,7 +279,7 @@ def draw(rows, cols, kind, rng):
     return matrix
 
 
-def dense(shape, types, arch, op=None, saturate=False, tag="", specials=False):
+def dense(shape, types, arch, op=None, saturate=False, tag="", specials=False, rounding=""):
     m, n, k = shape
     td, ta, tb, tc = types
     rng = random.Random(f"{shape}{types}{arch}{op}{saturate}{tag}")
@@ -289,7 +291,7 @@ def dense(shape, types, arch, op=None, saturate=False, tag="", specials=False):
         a[1][2], a[2][0], b[3][5], c[4][1] = f.nan << up, inf << up, fb.nan << up, FLOATS[tc].nan
         a[5][1], a[5][2] = inf << up, (inf | 1 << (f.width - 1)) << up
         c[6][2] = ((1 << FLOATS[tc].exponents) - 1) << FLOATS[tc].mantissa
-    d = multiply(a, b, c, m, n, k, ta, tb, tc, td, arch, op=op, saturate=saturate)
+    d = multiply(a, b, c, m, n, k, ta, tb, tc, td, arch, op=op, saturate=saturate, rounding=rounding[1:] or "rn")
     per = max(1, 32 // WIDTHS[ta])
     ra = registers("a", a, layout_a(m, k, per), ta)
     rb = registers("b", b, layout_b(k, per), tb)
@@ -297,9 +299,9 @@ def dense(shape, types, arch, op=None, saturate=False, tag="", specials=False):
     rd = registers("d", d, layout_c(m), td)
     sat = ".satfinite" if saturate else ""
     tail = f".{op}.popc" if op else ""
-    body = (f"mma.sync.aligned.m{m}n{n}k{k}.row.col{sat}.{td}.{ta}.{tb}.{tc}{tail} {braces(rd)}, {braces(ra)}, "
+    body = (f"mma.sync.aligned.m{m}n{n}k{k}.row.col{rounding}{sat}.{td}.{ta}.{tb}.{tc}{tail} {braces(rd)}, {braces(ra)}, "
             f"{braces(rb)}, {braces(rc)};")
-    name = f"mma_m{m}n{n}k{k}_{td}_{ta}_{tb}{'_' + op if op else ''}{'_sat' if saturate else ''}{tag}_sm{arch}"
+    name = f"mma_m{m}n{n}k{k}_{td}_{ta}_{tb}{'_' + op if op else ''}{'_sat' if saturate else ''}{rounding.replace('.', '_')}{tag}_sm{arch}"
     case(name, "fragments as CuTe's atoms, arithmetic as MMA-Sim" if ta in FLOATS else "fragments as CuTe's atoms",
          body, ra + rb + rc, rd, f"sm_{arch}")
 
@@ -343,7 +345,7 @@ def quad_pairs(a_layout, b_layout, tc, td, arch=75):
          f"{braces(rc)};", ra + rb + rc, rd, f"sm_{arch}")
 
 
-def sparse(shape, types, arch, selector=0, variant="sp", tag="", wrong=None):
+def sparse(shape, types, arch, selector=0, variant="sp", tag="", wrong=None, saturate=False):
     m, n, k = shape
     td, ta, tb, tc = types
     rng = random.Random(f"sparse{shape}{types}{selector}{variant}{tag}")
@@ -370,7 +372,9 @@ def sparse(shape, types, arch, selector=0, variant="sp", tag="", wrong=None):
                     a[i][g * 8 + 2 * second + e] = kept[i][g * 4 + 2 + e]
     if wrong is not None:
         bits[3][1] = wrong
-    d = multiply(a, b, c, m, n, k, ta, tb, tc, td, arch, sparse=True)
+    if saturate:  # sums that leave 32 bits in both directions
+        c = [[(0x7FFFFFF0, 0x80000010, 5)[(i + j) % 3] for j in range(n)] for i in range(m)]
+    d = multiply(a, b, c, m, n, k, ta, tb, tc, td, arch, sparse=True, saturate=saturate)
     # CuTe's ELayouts, one warp of four: by q = lane % 4. `per_row` metadata bits of a row.
     per_row = k // unit * 4
     e = [rng.getrandbits(32) for _ in range(LANES)]  # lanes that are not selected hold anything
@@ -393,10 +397,10 @@ def sparse(shape, types, arch, selector=0, variant="sp", tag="", wrong=None):
     ra = registers("a", kept, layout_a(m, k // 2, per), ta)
     rb = registers("b", b, layout_b(k, per), tb)
     rc, rd = registers("c", c, layout_c(m), tc), registers("d", d, layout_c(m), td)
-    body = (f"mma.{variant}.sync.aligned.m{m}n{n}k{k}.row.col.{td}.{ta}.{tb}.{tc} {braces(rd)}, {braces(ra)}, {braces(rb)}, "
+    body = (f"mma.{variant}.sync.aligned.m{m}n{n}k{k}.row.col{'.satfinite' if saturate else ''}.{td}.{ta}.{tb}.{tc} {braces(rd)}, {braces(ra)}, {braces(rb)}, "
             f"{braces(rc)}, e, {selector};")
     extra = ["fault illegal-instruction", "reg .f32 d<4>;"] if wrong is not None else []
-    case(f"mma_{variant.replace('::', '_')}_m{m}n{n}k{k}_{td}_{ta}_{tb}_sel{selector}{tag}",
+    case(f"mma_{variant.replace('::', '_')}_m{m}n{n}k{k}_{td}_{ta}_{tb}_sel{selector}{'_sat' if saturate else ''}{tag}",
          "two of four elements kept; metadata as CuTe's ELayouts" if not extra else "positions out of order are undefined",
          body, ra + rb + rc + [("e", "b32", e)], [] if extra else rd, f"sm_{arch}", extra)
 
@@ -524,7 +528,7 @@ def warpgroup(types, k, in_registers=False, sparse_selector=None, saturate=False
     case(name, "layouts as CuTe's atoms, arithmetic as MMA-Sim", body, inputs, rd, "sm_90a", extra)
 
 
-def wmma(shape, types, layouts, arch=80, op=None):
+def wmma(shape, types, layouts, arch=80, op=None, rounding=".rn"):
     """Through memory, as the layout of wmma fragments is not specified: a, b and c by load, d by store."""
     m, n, k = shape
     td, ta, tb, tc = types
@@ -540,7 +544,7 @@ def wmma(shape, types, layouts, arch=80, op=None):
     a = [small(ta, k) for _ in range(m)]
     b = [small(tb, n) for _ in range(k)]
     c = [small(tc, n) for _ in range(m)]
-    d = multiply(a, b, c, m, n, k, ta, tb, tc, td, arch, op=op)
+    d = multiply(a, b, c, m, n, k, ta, tb, tc, td, arch, op=op, rounding=rounding[1:])
 
     def memory(matrix, layout, kind):
         flat = [x for row in (matrix if layout == "row" else zip(*matrix)) for x in row]
@@ -562,7 +566,7 @@ def wmma(shape, types, layouts, arch=80, op=None):
         return cols if layout == "row" else rows
 
     s = f"m{m}n{n}k{k}"
-    rn = ".rn" if ta == "f64" else ""
+    rn = rounding if ta == "f64" else ""
     product_types = f"{td}.{tc}" if ta == "f16" else f"{td}.{ta}.{tb}.{tc}"
     body = (f"wmma.load.a.sync.aligned.{la}.{s}.global.{ta} {group('a', ta, 'a')}, [ga], {length(la, m, k)};\n"
             f"wmma.load.b.sync.aligned.{lb}.{s}.global.{tb} {group('b', tb, 'b')}, [gb], {length(lb, k, n)};\n"
@@ -582,7 +586,7 @@ def wmma(shape, types, layouts, arch=80, op=None):
              f"reg .{'f64' if td == 'f64' else 'f32' if td == 'f32' else 'b32'} d<8>;",
              buffer("ga", a, la, ta), buffer("gb", b, lb, tb), buffer("gc", c, lc, tc), buffer("gd", zeros, ld, td, result)]
     lanes = list(range(LANES))
-    case(f"wmma_{s}_{td}_{ta}_{tb}_{tc}_{la}_{lb}{'_' + op if op else ''}", "through memory; small integers are exact",
+    case(f"wmma_{s}_{td}_{ta}_{tb}_{tc}_{la}_{lb}{'_' + op if op else ''}{'' if rounding == '.rn' else rounding.replace('.', '_')}", "through memory; small integers are exact",
          body, [("x", "b32", lanes)], [("x", "b32", lanes)], f"sm_{arch}", extra)
 
 
@@ -594,7 +598,7 @@ def matrices_8x8():
     halves = [[rng.getrandbits(16) for _ in range(8)] for _ in range(LANES)]  # sixteen bytes of each lane
     words = [[h[2 * i] | h[2 * i + 1] << 16 for h in halves] for i in range(4)]
     rows = [(5 * lane + 3) % 32 for lane in range(LANES)]  # where each lane's row lies
-    shared = ["module .shared .align 16 .b8 s[512];", "reg .b32 p<3>;"]
+    shared = ["module .shared .align 16 .b8 s[512];", "reg .b32 p<3>;", "reg .b64 g2;"]
     source = [(f"a{i}", "b32", words[i]) for i in range(4)]
     address = ("mov.u32 p0, s;\nshl.b32 p1, tid_, 4;\nadd.u32 p1, p0, p1;\nshl.b32 p2, r, 4;\nadd.u32 p2, p0, p2;\n")
     for trans in ("", ".trans"):
@@ -603,21 +607,24 @@ def matrices_8x8():
                 return where[8 * i + row][col]
             return [at(t, g) | at(t + 1, g) << 16 if trans else at(g, t) | at(g, t + 1) << 16
                     for g, t in ((lane // 4, 2 * (lane % 4)) for lane in range(LANES))]
-        for count in (1, 2, 4):
+        for count, space in itertools.product((1, 2, 4), (".shared", ".shared::cta", "")):
             group = "{" + ", ".join(f"d{i}" for i in range(count)) + "}"
             given = [halves[rows[lane]] for lane in range(LANES)]
-            case(f"ldmatrix_x{count}{trans.replace('.', '_')}", "rows or columns of 8 x 8 matrices",
+            tag = trans.replace(".", "_") + {".shared": "", ".shared::cta": "_cta", "": "_generic"}[space]
+            at_row = "[p2]" if space else "[g2]"
+            generic = "" if space else "cvt.u64.u32 g2, p2;\ncvta.shared.u64 g2, g2;\n"
+            case(f"ldmatrix_x{count}{tag}", "rows or columns of 8 x 8 matrices",
                  address + "st.shared.v4.b32 [p1], {a0, a1, a2, a3};\nbar.warp.sync 0xffffffff;\n"
-                 f"ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {group}, [p2];",
+                 f"{generic}ldmatrix.sync.aligned.m8n8.x{count}{trans}{space}.b16 {group}, {at_row};",
                  source + [("r", "b32", rows)], [(f"d{i}", "b32", register(i, given)) for i in range(count)], "sm_75", shared)
             # What stmatrix stores, ordinary loads find: the fragment of lane-ordered rows, scattered by `rows`.
             fragment = [(f"a{i}", "b32", register(i, halves)) for i in range(count)]
             stored = [[0] * 8 for _ in range(LANES)]
             for lane in range(8 * count):
                 stored[rows[lane]] = halves[lane]
-            case(f"stmatrix_x{count}{trans.replace('.', '_')}", "rows or columns of 8 x 8 matrices",
+            case(f"stmatrix_x{count}{tag}", "rows or columns of 8 x 8 matrices",
                  address + "mov.u32 d0, 0;\nst.shared.v4.b32 [p1], {d0, d0, d0, d0};\nbar.warp.sync 0xffffffff;\n"
-                 f"stmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 [p2], {group.replace('d', 'a')};\n"
+                 f"{generic}stmatrix.sync.aligned.m8n8.x{count}{trans}{space}.b16 {at_row}, {group.replace('d', 'a')};\n"
                  "bar.warp.sync 0xffffffff;\nld.shared.v4.b32 {d0, d1, d2, d3}, [p1];",
                  fragment + [("r", "b32", rows)],
                  [(f"d{i}", "b32", [h[2 * i] | h[2 * i + 1] << 16 for h in stored]) for i in range(4)], "sm_90", shared)
@@ -654,6 +661,10 @@ def write_all():
     dense((8, 8, 4), ("f64",) * 4, 80)
     for k in (4, 8, 16):
         dense((16, 8, k), ("f64",) * 4, 90)
+    for rounding in (".rn", ".rz", ".rm", ".rp"):
+        dense((8, 8, 4), ("f64",) * 4, 80, rounding=rounding)
+        for k in (4, 8, 16):
+            dense((16, 8, k), ("f64",) * 4, 90, rounding=rounding)
     for kinds, shapes in ((("s8", "u8"), ((8, 8, 16), (16, 8, 16), (16, 8, 32))),
                           (("s4", "u4"), ((8, 8, 32), (16, 8, 32), (16, 8, 64)))):
         for shape in shapes:
@@ -683,6 +694,8 @@ def write_all():
                     for selector in range(2):
                         sparse((16, 8, short), ("s32", ta, tb, "s32"), 80, selector, variant)
                     sparse((16, 8, 2 * short), ("s32", ta, tb, "s32"), 80, 0, variant)
+                    for k in (short, 2 * short):
+                        sparse((16, 8, k), ("s32", ta, tb, "s32"), 80, 0, variant, saturate=True)
     sparse((16, 8, 16), ("f32", "f16", "f16", "f32"), 80, 1, "sp::ordered_metadata", "_out_of_order", wrong=0b0001)
     sparse((16, 8, 8), ("f32", "tf32", "tf32", "f32"), 80, 1, "sp", "_undefined_bits", wrong=0b1111)
     forms = [(("f32", "f16", "f16"), 16), (("f16", "f16", "f16"), 16), (("f32", "bf16", "bf16"), 16),
@@ -711,6 +724,10 @@ def write_all():
     wmma((16, 16, 8), ("f32", "tf32", "tf32", "f32"), ("row", "col", "row", "row"))
     wmma((16, 16, 8), ("f32", "tf32", "tf32", "f32"), ("col", "row", "row", "row"))
     wmma((8, 8, 4), ("f64",) * 4, ("row", "col", "row", "row"))
+    for rounding in (".rz", ".rm", ".rp"):
+        for la in ("row", "col"):
+            for lb in ("row", "col"):
+                wmma((8, 8, 4), ("f64",) * 4, (la, lb, la, lb), rounding=rounding)
     for kind in ("s4", "u4"):
         wmma((8, 8, 32), ("s32", kind, kind, "s32"), ("row", "col", "row", "col"))
     for op in ("xor", "and"):

@@ -7,7 +7,7 @@ from exact import *
 from form_cases import options
 
 SOURCE = "matrix products of small integers, which are exact in every format"
-SPACES = ("", ".global", ".shared")
+SPACES = ("", ".global", ".shared", ".shared::cta")
 SIZES = {"f16": 16, "bf16": 16, "u8": 8, "s8": 8, "tf32": 32, "f64": 64, "f32": 32, "s32": 32, "u4": 4, "s4": 4, "b1": 1}
 
 
@@ -75,7 +75,7 @@ def family(name, shape, ab, dc, counts, k_name, forms, target=None, limit=2):
             group = lambda letter, count: "{" + ", ".join(f"{letter}{i}" for i in range(count)) + "}"
             place = {"a": f"ga_{la}", "b": f"gb_{lb}", "c": "gc", "d": "gd"}
             before = after = ""
-            if space == ".shared":
+            if space.startswith(".shared"):
                 offsets = [0, sizes[0], sizes[0] + sizes[1], sum(sizes[:3])]
                 offsets = [(x + 31) // 32 * 32 + 32 * i for i, x in enumerate(offsets)]
                 extra.append(f"module .shared .align 32 .b8 s[{offsets[3] + sizes[3] + 32}];")
@@ -120,7 +120,8 @@ def write_all():
     family("wmma_m8n8k4_f64", (8, 8, 4), "f64", None, (1, 1, 2, 2), "m8n8k4", dedup(forms))
     for t in ("u4", "s4"):
         forms = [("row", "col", lc, ld, "s32", "s32", "", finite, "", space) for lc, ld, finite, space in
-                 (("row", "row", "", ""), ("col", "col", ".satfinite", ".global"), ("row", "row", "", ".shared"), ("col", "col", "", ""), ("row", "row", "", ".global"), ("col", "col", "", ".shared"))]
+                 (("row", "row", "", ""), ("col", "col", ".satfinite", ".global"), ("row", "row", "", ".shared"), ("col", "col", "", ""), ("row", "row", "", ".global"), ("col", "col", "", ".shared"),
+                  ("row", "row", "", ".shared::cta"), ("col", "col", "", ".shared::cta"))]
         family(f"wmma_m8n8k32_{t}", (8, 8, 32), t, None, (1, 1, 2, 2), "m8n8k32", forms)
     forms = [("row", "col", lc, lc, "s32", "s32", "", "", op, space) for i, (lc, space) in enumerate(options(("row", "col"), SPACES)) for op in (("xor", "and")[i % 2],)]
     forms += [("row", "col", "row", "row", "s32", "s32", "", "", "xor", ".global"), ("row", "col", "col", "row", "s32", "s32", "", "", "and", ".global")]

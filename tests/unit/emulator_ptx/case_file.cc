@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "emulator/emulator.h"
@@ -130,15 +131,55 @@ std::uint32_t element_bytes(const std::string& type) {
     return bits == 8 || bits == 16 || bits == 32 || bits == 64 ? static_cast<std::uint32_t>(bits / 8) : 0;
 }
 
-std::size_t InstructionCase::threads() const {
+std::size_t InstructionCase::values() const {
     std::size_t count = 1;
     for (const auto* list : {&inputs, &outputs}) {
         for (const CaseRegister& r : *list) count = std::max(count, r.values.size());
     }
-    return count;
+    return std::max<std::size_t>(count, blocks);
 }
 
 namespace {
+
+// `NAME: BUFFER TYPE dims N .. box N .. [strides N ..] [steps N ..] [swizzle BYTES] [fill nan]`
+std::string read_map(std::istringstream& words, CaseMap& map) {
+    using Type = TensorMapRequest::Type;
+    static const std::map<std::string, Type> types = {
+        {"u8", Type::u8},   {"u16", Type::u16}, {"u32", Type::u32}, {"s32", Type::s32}, {"u64", Type::u64},
+        {"s64", Type::s64}, {"f16", Type::f16}, {"f32", Type::f32}, {"f64", Type::f64}, {"bf16", Type::bf16}};
+    static const std::map<std::string, TensorMapRequest::Swizzle> swizzles = {
+        {"32", TensorMapRequest::Swizzle::bytes32},
+        {"64", TensorMapRequest::Swizzle::bytes64},
+        {"128", TensorMapRequest::Swizzle::bytes128}};
+    std::string type, list, word;
+    words >> map.name >> map.buffer >> type;
+    if (!map.name.ends_with(':') || types.count(type) == 0)
+        return "a map's name, buffer and type are expected";
+    map.name.pop_back();
+    map.request.type = types.at(type);
+    while (words >> word) {
+        const bool number = std::isdigit(static_cast<unsigned char>(word[0])) != 0;
+        const std::uint64_t value = number ? std::stoull(word) : 0;
+        if (!number && list != "fill") {
+            list = word;
+        } else if (list == "dims") {
+            map.request.dims.push_back(value);
+        } else if (list == "strides") {
+            map.request.strides.push_back(value);
+        } else if (list == "box") {
+            map.request.box.push_back(static_cast<std::uint32_t>(value));
+        } else if (list == "steps") {
+            map.request.element_strides.push_back(static_cast<std::uint32_t>(value));
+        } else if (list == "swizzle" && swizzles.count(word) != 0) {
+            map.request.swizzle = swizzles.at(word);
+        } else if (list == "fill" && word == "nan") {
+            map.request.fill = TensorMapRequest::Fill::nan;
+        } else {
+            return "`" + word + "` says nothing of a tensor map";
+        }
+    }
+    return {};
+}
 
 // One line of a case; an empty answer, or what is wrong with it.
 std::string read_line(const std::string& line, InstructionCase& test) {
@@ -153,6 +194,12 @@ std::string read_line(const std::string& line, InstructionCase& test) {
         words >> test.target;
     } else if (kind == "fault") {
         words >> test.fault;
+    } else if (kind == "cluster") {
+        words >> test.blocks;
+        if (test.blocks < 1 || test.blocks > 16) return "a cluster has 1 to 16 blocks";
+    } else if (kind == "map") {
+        test.maps.emplace_back();
+        return read_map(words, test.maps.back());
     } else if (kind == "module") {
         test.module_lines.push_back(line.substr(10));
     } else if (kind == "reg") {
@@ -193,11 +240,16 @@ std::string read_line(const std::string& line, InstructionCase& test) {
 }
 
 std::string check_case(const InstructionCase& test) {
-    const std::size_t threads = test.threads();
+    const std::size_t values = test.values();
+    if (values % test.blocks != 0) return "the blocks of the cluster have different numbers of values";
+    for (const CaseMap& map : test.maps)
+        if (std::none_of(test.buffers.begin(), test.buffers.end(),
+                         [&](const CaseBuffer& buffer) { return buffer.name == map.buffer; }))
+            return "the map `" + map.name + "` is of no buffer";
     for (const auto* list : {&test.inputs, &test.outputs}) {
         for (const CaseRegister& r : *list) {
-            if (r.values.size() != threads && !(list == &test.inputs && r.values.size() == 1))
-                return fmt::format("`{}` has {} values, not {}", r.name, r.values.size(), threads);
+            if (r.values.size() != values && !(list == &test.inputs && r.values.size() == 1))
+                return fmt::format("`{}` has {} values, not {}", r.name, r.values.size(), values);
         }
     }
     if (test.outputs.empty() && test.buffers.empty() && test.fault.empty()) return "nothing is compared";
@@ -244,17 +296,29 @@ std::string InstructionCase::ptx() const {
     for (const std::string& line : module_lines) text += line + "\n";
     text += ".visible .entry k(";
     std::string separator, declare, load, store;
+    // First, so that the maps are aligned.
+    for (const CaseMap& map : maps) {
+        text += fmt::format("{}.param .align 64 .b8 k_{}[128]", separator, map.name);
+        separator = ", ";
+    }
     const auto parameter = [&](const std::string& name) {
         text += fmt::format("{}.param .u64 k_{}", separator, name);
         separator = ", ";
     };
-    declare = ".reg .b64 addr_, tid64_, at_;\n.reg .b32 tid_, word_;\n.reg .pred flag_;\n";
-    load = "mov.u32 tid_, %tid.x;\n";
+    declare = ".reg .b64 addr_, tid64_, at_;\n.reg .b32 tid_, value_, word_;\n.reg .pred flag_;\n";
+    load = "mov.u32 tid_, %tid.x;\nmov.u32 value_, tid_;\n";
+    if (blocks > 1)
+        load +=
+            "mov.u32 word_, %ctaid.x;\nmov.u32 value_, %ntid.x;\nmad.lo.u32 value_, word_, value_, tid_;\n";
+    for (const CaseMap& map : maps) {
+        declare += fmt::format(".reg .b64 {};\n", map.name);
+        load += fmt::format("mov.b64 addr_, k_{0};\ncvta.param.u64 {0}, addr_;\n", map.name);
+    }
     for (const CaseRegister& r : inputs) {
         parameter(r.name);
         declare += fmt::format(".reg .{} {};\n", register_type(r.type), r.name);
         load += fmt::format(
-            "ld.param.u64 addr_, [k_{}];\nmul.wide.u32 tid64_, tid_, {};\nadd.u64 at_, addr_, tid64_;\n",
+            "ld.param.u64 addr_, [k_{}];\nmul.wide.u32 tid64_, value_, {};\nadd.u64 at_, addr_, tid64_;\n",
             r.name, r.values.size() == 1 ? 0 : element_bytes(r.type));
         if (r.type == "pred") {
             load += fmt::format("ld.global.b32 word_, [at_];\nsetp.ne.u32 {}, word_, 0;\n", r.name);
@@ -273,7 +337,8 @@ std::string InstructionCase::ptx() const {
         parameter("out_" + r.name);
         if (!also_input) declare += fmt::format(".reg .{} {};\n", register_type(r.type), r.name);
         store += fmt::format(
-            "ld.param.u64 addr_, [k_out_{}];\nmul.wide.u32 tid64_, tid_, {};\nadd.u64 at_, addr_, tid64_;\n",
+            "ld.param.u64 addr_, [k_out_{}];\nmul.wide.u32 tid64_, value_, {};\nadd.u64 at_, addr_, "
+            "tid64_;\n",
             r.name, element_bytes(r.type));
         if (r.type == "pred") {
             store += fmt::format("selp.u32 word_, 1, 0, {};\nst.global.b32 [at_], word_;\n", r.name);
@@ -300,7 +365,10 @@ static std::string run_case_on(const InstructionCase& test, HostIsa isa) {
     Memory memory;
     Launch launch;
     launch.kernel = "k";
-    launch.block.x = static_cast<std::uint32_t>(test.threads());
+    launch.grid.x = test.blocks;
+    launch.block.x = static_cast<std::uint32_t>(test.values() / test.blocks);
+    if (test.blocks > 1) launch.cluster = Dim3{test.blocks, 1, 1};
+    launch.arguments.resize(test.maps.size() * sizeof(TensorMap));
     const auto argument = [&](std::uint64_t address) {
         const auto* bytes = reinterpret_cast<const std::byte*>(&address);
         launch.arguments.insert(launch.arguments.end(), bytes, bytes + 8);
@@ -318,12 +386,23 @@ static std::string run_case_on(const InstructionCase& test, HostIsa isa) {
         memory.write(buffers.back(), data);
         argument(buffers.back());
     }
+    for (std::size_t i = 0; i < test.maps.size(); ++i) {
+        TensorMapRequest request = test.maps[i].request;
+        for (std::size_t k = 0; k < test.buffers.size(); ++k)
+            if (test.buffers[k].name == test.maps[i].buffer) request.address = buffers[k];
+        const auto encoded = encode_tensor_map(request);
+        if (const auto* error = std::get_if<TensorMapError>(&encoded)) return error->message;
+        std::memcpy(launch.arguments.data() + i * sizeof(TensorMap), std::get<TensorMap>(encoded).data(),
+                    sizeof(TensorMap));
+    }
     for (const CaseRegister& r : test.outputs) {
         outputs.push_back(
             memory.allocate(r.name, r.values.size() * element_bytes(r.type), BufferKind::output));
         argument(outputs.back());
     }
-    const Outcome outcome = run(module, memory, launch, Options{});
+    Options options;
+    options.limits.max_cluster_blocks = 16;
+    const Outcome outcome = run(module, memory, launch, options);
     if (outcome.refused) return "refused: " + outcome.refused->message;
     if (!test.fault.empty()) {
         for (const Fault& fault : outcome.faults) {

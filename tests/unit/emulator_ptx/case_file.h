@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "emulator/tensor_map.h"
+
 namespace emulator::test {
 
 struct CaseValue {
@@ -22,12 +24,18 @@ struct CaseBuffer {
     std::string name, type;
     std::vector<CaseValue> before, after;
 };
+struct CaseMap {  // a tensor map, a parameter of the kernel
+    std::string name, buffer;
+    TensorMapRequest request;  // without the buffer's address
+};
 struct InstructionCase {
     std::string name, target = "sm_80", body, fault;
     std::vector<std::string> module_lines, registers;
     std::vector<CaseRegister> inputs, outputs;
     std::vector<CaseBuffer> buffers;
-    std::size_t threads() const;
+    std::vector<CaseMap> maps;
+    std::uint32_t blocks = 1;  // of one cluster
+    std::size_t values() const;
     std::string ptx() const;
 };
 
