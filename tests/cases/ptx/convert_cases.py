@@ -91,11 +91,13 @@ def between_integers():
             for f, mode, ftz, sat in options((F16, BF16, F32, F64), ROUNDINGS, ("", "ftz."), ("", "sat.")):
                 if ftz and f is not F32:
                     continue
-                if f is BF16 and (sat or source in ("u8", "s8")):
+                if f is BF16 and sat:
                     continue  # refused by ptxas
                 exact = [f.round(Fraction(x), mode) for x in v]
-                family.add(f"cvt.{mode}.{ftz}{sat}{f.name}.{source}", "one rounding", f"cvt.{mode}.{ftz}{sat}{f.name}.{source} d, a;",
-                           [("d", f.name, [f_sat(f, x) if sat else x for x in exact])], target="sm_90" if f is BF16 else None)
+                byte = f is BF16 and source in ("u8", "s8")  # taken from a register of 8 bits only
+                family.add(f"cvt.{mode}.{ftz}{sat}{f.name}.{source}", "one rounding",
+                           (f"cvt.{source}.{source[0]}16 byte, a;\n" if byte else "") + f"cvt.{mode}.{ftz}{sat}{f.name}.{source} d, {'byte' if byte else 'a'};",
+                           [("d", f.name, [f_sat(f, x) if sat else x for x in exact])], target="sm_90" if f is BF16 else None, extra=["reg .b8 byte;"] if byte else [])
 
 
 def from_floats():
@@ -103,14 +105,16 @@ def from_floats():
         a = float_operands(f)
         with Family(f"cvt_from_{f.name}", FRACTIONS + ", NaN as the ISA's note on cvt says", [("a", f.name, a)], target="sm_90" if f is BF16 else None) as family:
             for target, mode, ftz, sat in options(INTEGERS, WHOLE, ("", "ftz.") if f is F32 else ("",), ("", "sat.")):
-                if f is BF16 and (sat or target in ("u8", "s8")):
+                if f is BF16 and sat:
                     continue  # refused by ptxas
                 out = []
                 for x in a:
                     y = to_integer(f, x, mode, target, bool(ftz))
                     out.append(fit(nan_integer(f, target) if y is None else y, target))
-                family.add(f"cvt.{mode}.{ftz}{sat}{target}.{f.name}", "rounded to an integer and clamped", f"cvt.{mode}.{ftz}{sat}{target}.{f.name} d, a;",
-                           [("d", register(target), out)])
+                byte = f is BF16 and target in ("u8", "s8")  # into a register of 8 bits only
+                family.add(f"cvt.{mode}.{ftz}{sat}{target}.{f.name}", "rounded to an integer and clamped",
+                           f"cvt.{mode}.{ftz}{sat}{target}.{f.name} {'byte' if byte else 'd'}, a;" + (f"\ncvt.{target[0]}16.{target} d, byte;" if byte else ""),
+                           [("d", register(target), out)], extra=["reg .b8 byte;"] if byte else [])
             for mode, ftz, sat in options(("",) + WHOLE, ("", "ftz.") if f is F32 else ("",), ("", "sat.")):
                 if f is BF16 and sat:
                     continue
