@@ -40,6 +40,7 @@ std::optional<SpecialRegister> special_register(const std::string& name, int com
         {"globaltimer_hi", SpecialRegister::globaltimer_hi},
         {"total_smem_size", SpecialRegister::total_smem_size},
         {"dynamic_smem_size", SpecialRegister::dynamic_smem_size},
+        {"aggr_smem_size", SpecialRegister::aggr_smem_size},
         {"cluster_ctarank", SpecialRegister::cluster_ctarank},
         {"cluster_nctarank", SpecialRegister::cluster_nctarank}};
     if (const auto it = vectors.find(name); it != vectors.end())

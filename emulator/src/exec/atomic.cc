@@ -196,6 +196,7 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, Block* home)
         note_loaded(w, in, exec, undefined,
                     shared ? nullptr : launch.memory->at(address[std::countr_zero(exec)]), address, bytes);
     sync_write(w, in, exec, address, home);
+    sync_within_warp(w, in, exec, address, home);
 }
 
 void atom(Warp& w, const Instr& in, Mask exec) {

@@ -190,6 +190,8 @@ u64 special_value(Warp& w, const Instr& in, int lane) {
         }
         case SpecialRegister::total_smem_size:
             return launch.shared_bytes;
+        case SpecialRegister::aggr_smem_size:
+            return launch.shared_bytes + kReservedShared;
         case SpecialRegister::dynamic_smem_size:
             return launch.request->dynamic_shared;
         case SpecialRegister::clusterid_x:

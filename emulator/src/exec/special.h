@@ -38,6 +38,7 @@ enum class SpecialRegister : std::uint8_t {
     envreg,
     total_smem_size,
     dynamic_smem_size,
+    aggr_smem_size,  // with the system's part
     clusterid_x,
     clusterid_y,
     clusterid_z,

@@ -62,6 +62,9 @@ void report_undefined_use(Warp& w, const Instr& in, int lane, std::uint32_t orig
 // ---- sync-relevant accesses ---- (`home` as above)
 void sync_read(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, Block* home);
 void sync_write(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, Block* home);
+// After sync_write of an atomic: its lanes are served one after the other, and the later ones find what the
+// earlier ones have released.
+void sync_within_warp(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, Block* home);
 void note_watched(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, std::uint32_t bytes);
 
 void report_bad_shared(Warp& w, const Instr& in, int lane, std::uint64_t address, std::uint32_t bytes,

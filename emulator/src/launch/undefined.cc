@@ -423,6 +423,16 @@ void sync_write(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addres
         last = at;
     }
 }
+void sync_within_warp(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, Block* home) {
+    if (!w.launch->check_races || !w.published_in_cluster || (exec & (exec - 1)) == 0) return;
+    std::uint64_t last = ~std::uint64_t{0};
+    for (Mask m = exec; m; m &= m - 1) {
+        const std::uint64_t at = addresses[std::countr_zero(m)];
+        if (at != last) races::acquire(w, home, at, in.has(flag::block_scope));
+        last = at;
+    }
+    if (in.has(flag::acquire)) races::acquire_noted(w, in.has(flag::block_scope));
+}
 void note_watched(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, std::uint32_t bytes) {
     Launch& launch = *w.launch;
     if (launch.request->cooperative || !w.block->started_for_waiting) return;

@@ -146,7 +146,12 @@ bool reduces(const ReadRecord&) { return false; }
 
 // May two accesses of these strengths happen at once? Between clusters not when either is strong within its
 // block or cluster only. Volatile accesses of one warp count as plain ones: warp-synchronous code without
-// __syncwarp is what they are used for.
+// __syncwarp is what they are used for. Those that name an order (cuda::atomic's loads and stores) do not.
+bool names_order(const Launch& launch, std::uint32_t id) {
+    for (const std::string& modifier : launch.program->text[id]->modifiers)
+        if (modifier == "relaxed" || modifier == "acquire" || modifier == "release") return true;
+    return false;
+}
 template <class Record>
 bool compatible(const Access& a, const Record& r) {
     const std::uint32_t stamp = r.stamp, warp = r.warp, other = r.strength;
@@ -156,7 +161,8 @@ bool compatible(const Access& a, const Record& r) {
                (other == async_access ? reduces(r) : other == atomic_access);
     if ((a.block_scope || r.block_scope) && !same_cluster(a, stamp)) return false;
     if (a.strength == atomic_access || other == atomic_access) return true;
-    return warp != a.warp.index || !same_block(a, stamp);
+    return warp != a.warp.index || !same_block(a, stamp) ||
+           (names_order(*a.warp.launch, a.instr.id) && names_order(*a.warp.launch, r.id));
 }
 
 // Surely ordered, found without looking anything up.

@@ -261,7 +261,13 @@ void Machine::access_space(Warp& w, Group& g, const ptx::Instruction& in, const 
             for (const LaneAccess& at : lanes) mask |= LaneMask{1} << at.lane;
             fence(w, mask, false, true, form.block_scope);
         }
-        for (const LaneAccess& at : lanes) note_release(w, at.lane, at.address, is_shared, form.block_scope);
+        for (const LaneAccess& at : lanes) {
+            if (updates) {  // after the lanes before it
+                note_acquire(w, at.lane, at.address, is_shared, form.block_scope);
+                if (form.acquire) acquire_pending(number_of(w, at.lane), form.block_scope);
+            }
+            note_release(w, at.lane, at.address, is_shared, form.block_scope);
+        }
     }
 }
 

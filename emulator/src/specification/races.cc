@@ -22,12 +22,18 @@ bool covers(const Clock& clock, const AccessRecord& r) {
     return r.number < clock.size() && clock[r.number] >= r.epoch;
 }
 
-// May both happen at once? Volatile accesses of one warp count as plain ones.
+bool names_order(const AccessRecord& r) {
+    for (const std::string& modifier : r.instruction->modifiers)
+        if (modifier == "relaxed" || modifier == "acquire" || modifier == "release") return true;
+    return false;
+}
+// May both happen at once? Volatile accesses of one warp count as plain ones, those that name an order do not.
 bool compatible(const AccessRecord& a, const AccessRecord& b) {
     if (!(a.atomic || a.strong) || !(b.atomic || b.strong)) return false;
     if (a.block != b.block && (a.block_scope || b.block_scope)) return false;
     if (a.atomic || b.atomic) return true;
-    return a.block != b.block || a.thread / kWarpSize != b.thread / kWarpSize;
+    return a.block != b.block || a.thread / kWarpSize != b.thread / kWarpSize ||
+           (names_order(a) && names_order(b));
 }
 
 }  // namespace

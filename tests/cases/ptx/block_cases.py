@@ -148,6 +148,11 @@ def registers():
                    "setp.ge.and.u32 t, q1, q4, t;", "setp.le.and.u32 t, q1, q5, t;", "setp.ge.and.u64 t, p1, p0, t;"]), [("d", "b32", one)])
         family.add("%smem_size", "no dynamic shared memory, at least the static one", check(["mov.u32 q0, %dynamic_smem_size;", "mov.u32 q1, %total_smem_size;", "mov.u32 q2, s;", "setp.eq.u32 t, q0, 0;",
                    "setp.ge.and.u32 t, q1, 48, t;"]), [("d", "b32", one)], extra=["module .shared .align 4 .b8 s[48];"])
+        family.add("%aggr_smem_size", "what the block has and what the system keeps, whose bounds and size are readable", check([
+                   "mov.u32 q0, %aggr_smem_size;", "mov.u32 q1, %total_smem_size;", "mov.u32 q2, %reserved_smem_offset_begin;", "mov.u32 q3, %reserved_smem_offset_end;",
+                   "mov.u32 q4, %reserved_smem_offset_cap;", "sub.u32 q5, q0, q1;", "setp.eq.u32 t, q5, q4;", "sub.u32 q5, q3, q2;", "setp.eq.and.u32 t, q5, q4, t;",
+                   "mov.u32 q6, %reserved_smem_offset_0;", "setp.ge.and.u32 t, q6, q2, t;", "setp.lt.and.u32 t, q6, q3, t;", "mov.u32 q6, %reserved_smem_offset_1;",
+                   "setp.ge.and.u32 t, q6, q2, t;", "setp.lt.and.u32 t, q6, q3, t;"]), [("d", "b32", one)], extra=["module .shared .align 4 .b8 s[48];"], target="sm_90")
         family.add("%envreg", "readable in either type", "mov.b32 q0, %envreg0;\nmov.u32 q1, %envreg31;\nsub.u32 q0, q0, q0;\nadd.u32 d, q0, 1;", [("d", "b32", one)])
         family.add("%pm", "readable, undefined; the lower half of the 64 bits is the same counter", "mov.u32 q0, %pm0;\nmov.u64 p0, %pm7_64;\nsub.u32 q0, q0, q0;\nadd.u32 d, q0, 1;", [("d", "b32", one)])
         family.add("%current_graph_exec", "zero outside a device graph", check(["mov.u64 p0, %current_graph_exec;", "setp.eq.u64 t, p0, 0;"]), [("d", "b32", one)])
