@@ -27,7 +27,8 @@ bool names_order(const AccessRecord& r) {
         if (modifier == "relaxed" || modifier == "acquire" || modifier == "release") return true;
     return false;
 }
-// May both happen at once? Volatile accesses of one warp count as plain ones, those that name an order do not.
+// May both happen at once? Volatile accesses of one warp count as plain ones, those that name an order do
+// not.
 bool compatible(const AccessRecord& a, const AccessRecord& b) {
     if (!(a.atomic || a.strong) || !(b.atomic || b.strong)) return false;
     if (a.block != b.block && (a.block_scope || b.block_scope)) return false;
