@@ -256,8 +256,9 @@ def document(sections, cases):
            "expected outputs were worked out without the emulator. A case proves the forms that it executes (its test fails when",
            "one of its instructions is not reached); where several do, the shortest is named. A form is an opcode with its",
            "modifiers and types; `.*` stands for any further modifiers: what changes no result (cache hints, eviction, prefetch",
-           "sizes, scopes) is proven against each space, not against each type. A form without a case may still work; the",
-           "emulator refuses what it does not know as `unsupported-instruction` and never guesses.", "",
+           "sizes, scopes) is proven against each space, not against each type. What orders (fences, barriers, mbarriers, their",
+           "scopes) is proven by a message that arrives, and by the race that is reported where the form is weaker or left out.",
+           "A form without a case may still work; the emulator refuses what it does not know as `unsupported-instruction` and never guesses.", "",
            "| forms | number |", "|---|---|", f"| all | {len(forms)} |", f"| proven | {len(proven)} |"]
     for reason, text in CLASSES.items():
         out.append(f"| without a case: {text} | {sum(1 for f in forms if not f.proof and f.reason == reason)} |")

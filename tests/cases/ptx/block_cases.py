@@ -44,6 +44,9 @@ def barriers():
             family.add(f"membar.{level}", "orders data before flag", message(f"membar.{level}", f"membar.{level}", scope), got)
         for kind, scope in options(("", ".sc", ".acq_rel"), ("cta", "cluster", "gpu", "sys")):
             family.add(f"fence{kind}.{scope}", "orders data before flag", message(f"fence{kind}.{scope}", f"fence{kind}.{scope}", scope), got)
+        # Without one of the two there is a race, whatever the flag's scope.
+        for before, after, name in (("", "fence.acquire.gpu", "no_release"), ("fence.release.gpu", "", "no_acquire"), ("fence.acquire.gpu", "fence.release.gpu", "wrong_way")):
+            family.add(f"left_out_{name}", "too little", message(before, after, "gpu").replace("\n;\n", "\n"), [], extra=["reg .b32 d;", "fault global-race"])
         for scope in ("cta", "cluster", "gpu", "sys"):
             family.add(f"fence.release_acquire.{scope}", "one direction each", message(f"fence.release.{scope}", f"fence.acquire.{scope}", scope), got)
 

@@ -164,6 +164,13 @@ def arrivals():
                    extra=RACE)
         family.add("wait_relaxed_fence", "unless a fence comes after it", begin() + put + "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [peer_bar];\n" + wait(".relaxed.cluster") +
                    "fence.acq_rel.cluster;\n" + get + SYNC, got)
+        # Fences of what a block holds itself: the writer's own shared memory, which the other reads as the cluster's.
+        release, acquire = "fence.release.sync_restrict::shared::cta.cluster;\n", "fence.acquire.sync_restrict::shared::cluster.cluster;\n"
+        to = "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [peer_bar];\n"
+        own, theirs = "st.shared.b32 [own+8], a;\n", "ld.shared::cluster.b32 d, [peer+8];\n"
+        family.add("sync_restrict", "a fence on either side of relaxed arrivals", begin() + own + release + to + wait(".relaxed.cluster") + acquire + theirs + SYNC, got)
+        family.add("sync_restrict_no_release", "without the first", begin() + own + to + wait(".relaxed.cluster") + acquire + theirs + SYNC, [], extra=RACE)
+        family.add("sync_restrict_no_acquire", "without the second", begin() + own + release + to + wait(".relaxed.cluster") + theirs + SYNC, [], extra=RACE)
         family.add("arrive_block_scope", "a release of the block's scope is none for the other block", begin() + put + "mbarrier.arrive.release.cta.shared::cluster.b64 _, [peer_bar];\n" + wait() + get + SYNC, [],
                    extra=RACE)
         family.add("wait_block_scope", "nor is an acquire of the block's scope one of what the other block released", begin() + put + "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [peer_bar];\n" +
