@@ -123,11 +123,11 @@ OPERANDS = [
     (r"shfl\.", fixed("r0, r1, 1, 31")), (r"cvta\.", fixed("r0, r1")), (r"vote\.ballot", fixed("r0, p0")), (r"vote\.", fixed("p0, p1")),
     (r"cvt\.", conversion), (r"(add|sub|mul|fma|min|max)\.", binary),
     (r"(ld|ldu)\.", lambda o: (f"{vector(o)}, [{'r9' if '.shared' in o or '.local' in o or '.const' in o or '.param' in o else 'd0'}]",)),
-    (r"st\.async\.", lambda o: [f"[d0], {r}" for r in (register(o.split(".")[-1]), "b0")]), (r"red\.async\.mmio", fixed("[d0], r1")),
+    (r"st\.async\.", lambda o: [f"[d0], {r}" for r in (register(o.split(".")[-1]), "b0")]), (r"red\.async\.", lambda o: (f"[d0], {register(o.split('.')[-1])}",)),
     (r"st\.bulk\.\S*shared", fixed("[r0], d1, 0")), (r"st\.bulk", fixed("[d0], d1, 0")),
     (r"st\.", lambda o: (f"[{'r9' if '.shared' in o or '.local' in o or '.param' in o else 'd0'}], {vector(o)}",)),
     (r"redux\.", fixed("f0, f1, 0xffffffff")), (r"membar\.", fixed("")),
-    (r"mbarrier\.(arrive|arrive_drop)\.", fixed("d0, [d1]")), (r"mbarrier\.(test|try)", fixed("p0, [d1], d2")), (r"mbarrier\.", fixed("[d1], r2")),
+    (r"mbarrier\.\w+\.(expect_tx|noComplete)", fixed("d0, [d1], r2")), (r"mbarrier\.(arrive|arrive_drop)\.", fixed("d0, [d1]")), (r"mbarrier\.(test|try)_wait\.parity", fixed("p0, [d1], r2")), (r"mbarrier\.(test|try)", fixed("p0, [d1], d2")), (r"mbarrier\.", fixed("[d1], r2")),
     (r"wmma\.mma\.\S*m8n8k32", fixed(f"{group('r', 2)}, {{r10}}, {{r11}}, {group('r', 2, 20)}")),
     (r"wmma\.mma\.", fixed(f"{group('r', 8)}, {group('r', 2, 10)}, {group('r', 2, 20)}, {group('r', 8, 30)}")),
     (r"mma\.", product), (r"(ld|st)matrix", matrix_load), (r"cp\.reduce\.async\.bulk\.", bulk), (r"tensormap\.replace", replace),
@@ -145,8 +145,9 @@ OPERANDS = [
 # One instruction for each form with `.*`.
 STANDS_FOR = {
     "set.*.ftz.*.": "set.eq.ftz.u32.", "ld.volatile.local.*": "ld.volatile.local.b32", "ld.volatile.const.*": "ld.volatile.const.b32", "st.volatile.local.*": "st.volatile.local.b32",
-    "ld.global.*.v": "ld.global.v", "st.global.*.v": "st.global.v", "red.async.mmio.release.gpu.global.*": "red.async.mmio.release.gpu.global.add.u32",
-    "red.async.mmio.release.sys.global.*": "red.async.mmio.release.sys.global.add.u32", "wmma.mma.sync.aligned.*.s32.u4.s4.s32.*": "wmma.mma.sync.aligned.row.col.m8n8k32.s32.u4.s4.s32",
+    "ld.global.*.v": "ld.global.v", "st.global.*.v": "st.global.v", 
+    "ldmatrix.sync.aligned.m16n16.*.b16": "ldmatrix.sync.aligned.m16n16.x1.trans.b16", "stmatrix.sync.aligned.m16n8.*.b16": "stmatrix.sync.aligned.m16n8.x1.trans.b16",
+    "wmma.mma.sync.aligned.*.s32.u4.s4.s32.*": "wmma.mma.sync.aligned.row.col.m8n8k32.s32.u4.s4.s32",
     "wmma.mma.sync.aligned.*.s32.s4.u4.s32.*": "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.u4.s32", "wmma.mma.sync.aligned.*.s32.": "wmma.mma.sync.aligned.row.col.m16n16k16.s32.",
     "ldmatrix.sync.aligned.m8n8.*.b8": "ldmatrix.sync.aligned.m8n8.x1.b8", "stmatrix.sync.aligned.m8n8.*.b8": "stmatrix.sync.aligned.m8n8.x1.b8",
     "ldmatrix.sync.aligned.m16n16.x4.*": "ldmatrix.sync.aligned.m16n16.x4.trans.b8", "cp.async.bulk.prefetch.tensor.*.tile::gather4": "cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4",
@@ -169,7 +170,7 @@ def concrete(text):
     """An opcode that the form stands for; nothing when none is known."""
     if ".*" not in text:
         return text
-    if re.match(r"mbarrier\.\w+\.\w+\.\*$", text):
+    if re.match(r"mbarrier\.[\w.]+\.\*$", text):
         return text[:-2] + ".b64"
     if ".L2::evict" in text:
         return text.replace(".*", "") + ".v8.b32"

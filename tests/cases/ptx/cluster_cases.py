@@ -158,6 +158,9 @@ def arrivals():
                 family.add(f"{op}{order}_fence", "unless a fence comes before it", begin() + put + "fence.acq_rel.cluster;\n" + to + wait() + get + SYNC, got)
             family.add(f"{op}{order}_count", "as often as the operand says", begin(3) + f"mbarrier.{op}{order}.shared::cluster.b64 _, [peer_bar], 3;\n" + wait(".relaxed.cluster") + "mov.u32 d, 1;\n" + SYNC, one)
             tx = f"mbarrier.{op}.expect_tx{order}.shared::cluster.b64 _, [peer_bar], 4;\n"
+            if op == "arrive_drop" and order:
+                family.add(f"{op}.expect_tx_space_first{order}", "modifiers in another order", begin() + tx.replace(f"{order}.shared::cluster", f".shared::cluster{order}") +
+                           "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [peer+8], a, [peer_bar];\n" + wait("") + get + SYNC, got)
             family.add(f"{op}.expect_tx{order}", "with bytes to come: st.async brings them", begin() + tx +
                        "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [peer+8], a, [peer_bar];\n" + wait("") + get + SYNC, got)
         family.add("wait_relaxed_data", "a relaxed wait takes nothing over", begin() + put + "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [peer_bar];\n" + wait(".relaxed.cluster") + get + SYNC, [],

@@ -48,6 +48,10 @@ def write_all():
                 family.add(f"arrive_drop{order}", "the next phase expects fewer",
                            begin(N) + f"setp.lt.u32 first, tid_, {N // 2};\n" + f"@first mbarrier.arrive_drop{order}{space}.b64 state, {at};\n@!first mbarrier.arrive{space}.b64 state, {at};\n" + wait() +
                            f"bar.sync 0;\n@first bra E;\nmbarrier.arrive{space}.b64 state, {at};\nV: mbarrier.test_wait{space}.b64 done, {at}, state;\n@!done bra V;\nE: mov.u32 d, 1;", ones)
+                if space and order:  # the grammar has the space first here
+                    family.add(f"arrive_drop.expect_tx_space_first{order}", "modifiers in another order",
+                               begin(1) + f"mov.u32 d, 0;\n@!first bra E;\nmbarrier.arrive_drop.expect_tx{space}{order}.b64 state, {at}, 24;\nmbarrier.test_wait{space}.b64 done, {at}, state;\n@done bra E;\n"
+                               f"mbarrier.complete_tx{space}.b64 {at}, 24;\nmbarrier.test_wait{space}.b64 done, {at}, state;\n@done mov.u32 d, 1;\nE:", [("d", "b32", [1] + [0] * (N - 1))])
                 # Thread 0 announces 24 bytes; the phase stays open until they are there.
                 for op in ("arrive", "arrive_drop"):
                     family.add(f"{op}.expect_tx{order}", "the phase waits for the bytes too",

@@ -494,6 +494,10 @@ def reductions():
         for scope in ("cta", "cluster", "gpu", "sys"):
             add(f"red.{scope}", "add", f"red.{scope}.global.add.{{t}} [g], b;")
             add(f"red.add.{scope}", "add", f"red.add.global.{scope}.{{t}} [g], b;")
+        for op, space in options(tuple(results), ("shared", "shared::cta", "shared::cluster")):
+            t = "b32" if op in ("and", "or", "xor") else "u32"
+            family.add(f"red.{op}.{space}", "modifiers in any order", f"st.shared.b32 [s], {a};\nred.{op}.{space}.{t} [s], b;\nld.shared.b32 d, [s];", [("d", "b32", [results[op]])],
+                       extra=["module .shared .align 4 .b8 s[4];"], target="sm_90" if "cluster" in space else None)
         for op, sem in options(tuple(results), ("relaxed", "release")):
             add(f"red.{op}.{sem}", op, f"red.{op}.global.{sem}.gpu.{{t}} [g], b;")
 
