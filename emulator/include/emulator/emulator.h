@@ -225,11 +225,11 @@ struct Place {
 // "stack-overflow", "unsupported-instruction", "illegal-instruction", "instruction-limit", "time-limit",
 // "printf-limit"; of asynchronous copies and clusters "mbarrier-misuse" (more arrivals or bytes than it
 // takes, an object that was never made or was overwritten), "missing-proxy-fence" (an ordinary write that
-// the async proxy reads without fence.proxy.async), "unawaited-copy" (a block ends before its copies have),
-// "bulk-copy" (an address, size or tensor map that a bulk copy cannot have), "cluster-access" (the shared
-// memory of a block that has ended or may not have begun); of wgmma "unwaited-wgmma" (a register of a product
-// in flight is touched), "missing-wgmma-fence", "divergent-wgmma" (the warps of a warpgroup do not do the
-// same).
+// the async proxy reads without fence.proxy.async, a changed tensor map without its fences), "unawaited-copy"
+// (a block ends before its copies have), "bulk-copy" (an address, size or tensor map that a bulk copy cannot
+// have), "cluster-access" (the shared memory of a block that has ended or may not have begun); of wgmma
+// "unwaited-wgmma" (a register of a product in flight is touched), "missing-wgmma-fence", "divergent-wgmma"
+// (the warps of a warpgroup do not do the same).
 struct Fault {
     std::string rule;
     std::string kernel;

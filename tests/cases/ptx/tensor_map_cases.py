@@ -62,12 +62,16 @@ class Tensor:
         return self.product(self.count) * self.size
 
     def loaded(self, start):
-        fill = {"f64": b"\xff" * 7 + b"\x7f", "f32": b"\xff\xff\xff\x7f"}.get(self.t, b"\xff\x7f")
-        out = bytearray((fill * (self.box_bytes() // len(fill))) if self.nan else self.box_bytes())
+        out = bytearray(self.box_bytes())
         for to, source in self.elements(start):
             if source is not None:
                 out[to:to + self.size] = self.memory[source:source + self.size]
         return out
+
+    def values(self, start):
+        """Element by element; which NaN fills what is outside is not documented."""
+        image, outside = self.loaded(start), {to for to, source in self.elements(start) if source is None}
+        return ["nan" if self.nan and at in outside else int.from_bytes(image[at:at + self.size], "little") for at in range(0, len(image), self.size)]
 
     def stored(self, start, image, combine=None):
         out = bytearray(self.memory)
@@ -104,15 +108,16 @@ PLACES = {1: ([20], [16], [8]), 2: ([8, 5], [4, 4], [-1, 3]), 3: ([8, 3, 4], [4,
 
 def load(family, name, text, tensor, start, to="shared::cta", mode=".tile", more="", operands="", before="", change=(), fault=None):
     """`change`: (old, new) pieces of the statements, for what must end with `fault`."""
-    threads = tensor.box_bytes() // 4
+    kind, size = (tensor.t, tensor.size) if tensor.nan else ("b32", 4)
+    threads = tensor.box_bytes() // size
     body = (START + "@first mbarrier.init.shared::cta.b64 [at_bar], 1;\n@first fence.proxy.async;\nbar.sync 0;\n@!first bra W;\n" + before + moved(start) +
             f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [at_bar], {tensor.box_bytes()};\n"
             f"cp.async.bulk.tensor.{len(start)}d.{to}.global{mode}.mbarrier::complete_tx::bytes{more} [at], [m, {at(start)}], [at_bar]{operands};\n" + WAIT +
-            "mad.lo.u32 q0, tid_, 4, at;\nld.shared.b32 d, [q0];")
+            f"mad.lo.u32 q0, tid_, {size}, at;\nld.shared.b{8 * size} d, [q0];")
     for old, new in change:
         assert old in body, old
         body = body.replace(old, new)
-    family.add(name, text, body, [] if fault else [("d", "b32", words(tensor.loaded(start)))], [("t", "b32", list(range(threads)))],
+    family.add(name, text, body, [] if fault else [("d", kind, tensor.values(start) if tensor.nan else words(tensor.loaded(start)))], [("t", "b32", list(range(threads)))],
                [memory(tensor), tensor.line()] + (["reg .b32 d;", f"fault {fault}"] if fault else []))
 
 
@@ -304,12 +309,12 @@ def replacements():
             body += ("@first mbarrier.init.shared::cta.b64 [at_bar], 1;\n@first fence.proxy.async;\nbar.sync 0;\n@!first bra W;\n" + moved(start) +
                      f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [at_bar], {tensor.box_bytes()};\n"
                      f"cp.async.bulk.tensor.{rank}d.shared::cta.global.mbarrier::complete_tx::bytes [at], [maps, {at(start)}], [at_bar];\n" + WAIT)
-            result = words(tensor.loaded(start))
+            result = tensor.values(start) if tensor.nan else words(tensor.loaded(start))
             if threads < 32:
                 body += f"mov.u32 d, 0;\nsetp.lt.u32 done, tid_, {threads};\nmad.lo.u32 q0, tid_, 4, at;\n@done ld.shared.b32 d, [q0];"
             else:
                 body += "mad.lo.u32 q0, tid_, 4, at;\nld.shared.b32 d, [q0];"
-            outs = [] if fault else [("d", "b32", (result + [0] * 32)[:32])]
+            outs = [] if fault else [("d", "f32" if tensor.nan else "b32", (result + [0] * 32)[:32])]
             family.add(name, text, body, outs, extra=[f"mem g b32: {listed(words(first.memory))}", line] + (["reg .b32 d;", f"fault {fault}"] if fault else []))
 
         for n, (space, (field, ordinal, value, width, before, after)) in enumerate(options(("", ".global", ".shared::cta"), tuple(fields()))):
