@@ -37,8 +37,9 @@ Mask needed_lanes(Warp& w, const Instr& in, int lane) {
     return narrow(w, in.source(in.sources - 1))[lane];
 }
 
-// True when every group of lanes with the same mask is complete.
+// True when every group of lanes with the same mask is complete, and the warpgroup where it must be.
 bool collective_ready(Warp& w, const Instr& in, Mask exec) {
+    if (in.has(flag::four_warps) && !warpgroup_has_issued(w, in)) return false;
     Mask left = exec;
     while (left) {
         const Mask needed = needed_lanes(w, in, std::countr_zero(left));

@@ -105,6 +105,7 @@ enum : std::uint32_t {
     divergent_ok = 1u << 16,    // barrier without .aligned
     explicit_count = 1u << 17,  // barrier with a thread count
     arrive_only = 1u << 18,
+    four_warps = 1u << 19,     // wgmma.wait_group: the warpgroup must have issued what it waits for
     selects = 1u << 20,        // selp: only the chosen source taints
     loads = 1u << 21,          // the handler sets the taint of its destinations itself
     kernel_param = 1u << 22,   // ld.param of the launch's arguments

@@ -12,6 +12,7 @@
 #include "emulator/src/launch/cluster.h"
 #include "emulator/src/launch/mbarrier.h"
 #include "emulator/src/races/races.h"
+#include "emulator/src/tensor/wgmma.h"
 
 namespace emulator::exec {
 
@@ -202,7 +203,10 @@ void report_stuck(Block& block, const char*) {
         for (const Fragment& f : w->fragments) {
             if (!f.mask) continue;
             if (f.state == Fragment::State::at_barrier) barriers.push_back({w.get(), &f});
-            if (f.state == Fragment::State::at_collective) collectives.push_back({w.get(), &f});
+            // Lanes of this warp are missing; or other warps (missing_warp).
+            if (f.state == Fragment::State::at_collective &&
+                !(at(f).has(flag::four_warps) && f.mask == w->live))
+                collectives.push_back({w.get(), &f});
         }
     }
     OtherParty other;
@@ -225,6 +229,10 @@ void report_stuck(Block& block, const char*) {
                std::countr_zero(c.fragment->mask), "lanes named in the member mask never arrive here", true,
                rest ? &other : nullptr);
         return;
+    }
+    if (const auto group = missing_warp(block)) {
+        if (!group->missing->stuck) return report_missing_warp(*group);
+        spinning = group->missing;  // what that one waits for keeps all of them
     }
     if (!barriers.empty()) {
         const Waiting& b = barriers.front();

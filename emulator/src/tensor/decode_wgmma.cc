@@ -147,6 +147,7 @@ bool wgmma(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     const auto pending = in.operands.size() == 1 ? d.literal(in.operands[0]) : std::nullopt;
     if (!pending || *pending < 0) return d.fail("wait_group takes the number of groups that may be pending");
     out.imm = *pending;
+    out.flags |= flag::four_warps;
     return d.handler(out, "wgmma.wait_group");
 }
 

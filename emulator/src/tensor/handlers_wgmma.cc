@@ -288,11 +288,10 @@ void commit_group(Warp& w, const Instr&, Mask) { commit_products(w); }
 // imm: how many of the latest groups may stay in flight.
 void wait_group(Warp& w, const Instr& in, Mask) {
     w.launch->clock.pass(100, 200);
-    for (const std::shared_ptr<Product>& p : take_finished(w, static_cast<std::uint64_t>(in.imm))) {
-        if (!p->done && !compute(w, *p)) return;
-        write_accumulators(w, *p, true);
-        if (p->stamp != 0) races::complete_async(w, p->stamp);
-    }
+    const std::uint64_t count = awaited_products(w, static_cast<std::uint64_t>(in.imm));
+    for (const auto& [member, p] : unfinished_products(w, count))
+        if (!compute(*member, *p)) return;
+    for (const std::shared_ptr<Product>& p : take_finished(w, count)) write_accumulators(w, *p, true);
 }
 
 constexpr HandlerEntry entries[] = {

@@ -17,12 +17,15 @@
 #include "emulator/src/exec/report.h"
 #include "emulator/src/exec/undefined.h"
 #include "emulator/src/exec/warp.h"
+#include "emulator/src/races/races.h"
 
 namespace emulator::exec {
 
 namespace {
 
 constexpr std::size_t kGroupWarps = 4;
+// Entries of a WarpgroupLog that all warps have issued. It bounds memory: no program has that many in flight.
+constexpr std::size_t kLogged = 1024;
 
 Products& products_of(Warp& w) {
     if (!w.products) w.products = std::make_shared<Products>();
@@ -116,7 +119,7 @@ bool uniform(Warp& w, const Instr& in, const Slot& slot, const char* what, std::
     return true;
 }
 
-bool check_group(Warp& w, const Instr& in, Mask exec, const Product& product, Products& products) {
+bool check_group(Warp& w, const Instr& in, Mask exec, Product& product, Products& products) {
     Block& block = *w.block;
     const std::size_t group = w.index / kGroupWarps, first = group * kGroupWarps;
     if (exec != kAllLanes) {
@@ -135,15 +138,16 @@ bool check_group(Warp& w, const Instr& in, Mask exec, const Product& product, Pr
     if (block.warpgroups.size() <= group) block.warpgroups.resize(group + 1);
     if (!block.warpgroups[group]) block.warpgroups[group] = std::make_shared<WarpgroupLog>();
     WarpgroupLog& log = *block.warpgroups[group];
-    const std::uint64_t number = products.issued++;
+    const std::uint64_t number = product.number = products.issued++;
     if (number - log.first == log.entries.size()) {
-        log.entries.push_back({&in, product.a, product.b, product.accumulate, w.index});
-        std::uint64_t least = number;
+        log.entries.push_back({&in, product.a, product.b, product.accumulate, w.index, {}});
+        std::uint64_t issued = number, waited = number;  // by all four
         for (std::size_t i = first; i < first + kGroupWarps; ++i) {
             const auto& other = block.warps[i]->products;
-            least = std::min(least, other ? other->issued : 0);
+            issued = std::min(issued, other ? other->issued : 0);
+            waited = std::min(waited, other ? other->waited : 0);
         }
-        while (log.first < least) {  // all four have done it
+        while (log.first < issued && (log.first < waited || log.entries.size() > kLogged)) {
             log.entries.pop_front();
             log.first += 1;
         }
@@ -255,7 +259,9 @@ void issue_product(Warp& w, const std::shared_ptr<Product>& product) {
     Products& products = products_of(w);
     RegisterWatch& watch = watch_of(w, products);
     const Instr& in = *product->instr;
-    products.flights.push_back({product, products.committed});
+    products.flights.push_back({product, product->number, products.committed});
+    WarpgroupLog& log = *w.block->warpgroups[w.index / kGroupWarps];
+    log.entries[product->number - log.first].stamps[w.index % kGroupWarps] = product->stamp;
     for (int r = 0; r < in.destinations; ++r) {
         const Slot& slot = in.destination(r);
         const std::uint32_t number = slot.number();
@@ -276,15 +282,54 @@ void product_fence(Warp& w, const Instr& in) {
 
 void commit_products(Warp& w) { products_of(w).committed += 1; }
 
-std::vector<std::shared_ptr<Product>> take_finished(Warp& w, std::uint64_t pending) {
+std::uint64_t awaited_products(const Warp& w, std::uint64_t pending) {
+    if (!w.products) return 0;
+    std::uint64_t count = 0;
+    for (const Products::Flight& flight : w.products->flights) {
+        if (flight.group + pending >= w.products->committed) break;
+        count = flight.number + 1;
+    }
+    return count;
+}
+
+bool warpgroup_has_issued(const Warp& w, const Instr& wait) {
+    const std::uint64_t count = awaited_products(w, static_cast<std::uint64_t>(wait.imm));
+    const std::size_t first = w.index / kGroupWarps * kGroupWarps;
+    for (std::size_t i = first; count > 0 && i < first + kGroupWarps; ++i) {
+        const auto& other = w.block->warps[i]->products;
+        if (!other || other->issued < count) return false;
+    }
+    return true;
+}
+
+std::vector<std::pair<Warp*, std::shared_ptr<Product>>> unfinished_products(const Warp& w,
+                                                                            std::uint64_t count) {
+    std::vector<std::pair<Warp*, std::shared_ptr<Product>>> unfinished;
+    const std::size_t first = w.index / kGroupWarps * kGroupWarps;
+    for (std::size_t i = first; count > 0 && i < first + kGroupWarps; ++i) {
+        Warp& member = *w.block->warps[i];
+        for (const Products::Flight& flight : member.products->flights) {
+            if (flight.number >= count) break;
+            if (flight.product && !flight.product->done) unfinished.emplace_back(&member, flight.product);
+        }
+    }
+    return unfinished;
+}
+
+std::vector<std::shared_ptr<Product>> take_finished(Warp& w, std::uint64_t count) {
     std::vector<std::shared_ptr<Product>> finished;
-    if (!w.products) return finished;
+    if (count == 0) return finished;
     Products& products = *w.products;
-    while (!products.flights.empty() && products.flights.front().group + pending < products.committed) {
+    while (!products.flights.empty() && products.flights.front().number < count) {
         if (products.flights.front().product) finished.push_back(std::move(products.flights.front().product));
         products.flights.pop_front();
         if (products.worked_out > 0) products.worked_out -= 1;
     }
+    products.waited = std::max(products.waited, count);
+    const WarpgroupLog& log = *w.block->warpgroups[w.index / kGroupWarps];
+    if (count > log.first)
+        for (const std::uint32_t stamp : log.entries[count - 1 - log.first].stamps)
+            if (stamp != 0) races::complete_async(w, stamp);
     return finished;
 }
 
@@ -384,6 +429,17 @@ void forget_registers(Warp& w, Frame* frame) {
     if (w.products->current_frame == frame) w.products->current_frame = nullptr;
 }
 
+// A warp has ended, or the block has, without a product that others of its warpgroup have issued.
+static void report_missing(Block& block, const WarpgroupLog& log, const Warp& missing, bool fatal,
+                           const OtherParty* other) {
+    const WarpgroupLog::Entry& entry =
+        log.entries[(missing.products ? missing.products->issued : 0) - log.first];
+    report_id(
+        *block.launch, "divergent-wgmma", entry.instr->id, block.linear, entry.warp * kLanes,
+        fmt::format("warp {} of the warpgroup executes it, warp {} does not", entry.warp, missing.index),
+        fatal, other);
+}
+
 void check_warpgroups(Block& block) {
     for (std::size_t group = 0; group < block.warpgroups.size(); ++group) {
         if (!block.warpgroups[group]) continue;
@@ -391,15 +447,51 @@ void check_warpgroups(Block& block) {
         const std::uint64_t most = log.first + log.entries.size();
         for (std::size_t i = group * kGroupWarps; i < (group + 1) * kGroupWarps; ++i) {
             const Warp& w = *block.warps[i];
-            const std::uint64_t issued = w.products ? w.products->issued : 0;
-            if (issued == most) continue;
-            const WarpgroupLog::Entry& entry = log.entries[issued - log.first];
-            report_id(*block.launch, "divergent-wgmma", entry.instr->id, block.linear, entry.warp * kLanes,
-                      fmt::format("warp {} of the warpgroup executes it, warp {} does not", entry.warp, i),
-                      false);
+            if ((w.products ? w.products->issued : 0) == most) continue;
+            report_missing(block, log, w, false, nullptr);
             return;
         }
     }
+}
+
+// The instruction of a fragment, when it is a wait for the warpgroup.
+static const Instr* warpgroup_wait(const Warp& w, const Fragment& f) {
+    if (f.state != Fragment::State::at_collective || f.mask != w.live || w.live == 0) return nullptr;
+    const Instr& in = f.frame->function->code[f.pc];
+    return in.has(flag::four_warps) ? &in : nullptr;
+}
+
+std::optional<MissingWarp> missing_warp(const Block& block) {
+    const auto issued = [](const auto& w) { return w->products ? w->products->issued : 0; };
+    for (const auto& w : block.warps) {
+        for (const Fragment& f : w->fragments) {
+            const Instr* wait = warpgroup_wait(*w, f);
+            if (wait == nullptr) continue;
+            const auto first = block.warps.begin() + w->index / kGroupWarps * kGroupWarps;
+            const auto least =
+                std::min_element(first, first + kGroupWarps,
+                                 [&](const auto& a, const auto& b) { return issued(a) < issued(b); });
+            return MissingWarp{w.get(), wait, least->get()};
+        }
+    }
+    return std::nullopt;
+}
+
+void report_missing_warp(const MissingWarp& m) {
+    Block& block = *m.waits->block;
+    if (m.missing->live == 0) {
+        const OtherParty other = party(*m.waits, m.wait->id, "the wait for it");
+        report_missing(block, *block.warpgroups[m.waits->index / kGroupWarps], *m.missing, true, &other);
+        return;
+    }
+    const auto at = std::find_if(m.missing->fragments.begin(), m.missing->fragments.end(),
+                                 [](const Fragment& f) { return f.mask != 0; });
+    const OtherParty other = party(*m.missing, at->frame->function->code[at->pc].id, "where that warp waits");
+    report(*m.waits, "deadlock", *m.wait, 0,
+           fmt::format("waits for a wgmma.mma_async that warp {} of the warpgroup has not come to: all four "
+                       "warps must execute it",
+                       m.missing->index),
+           true, &other);
 }
 
 }  // namespace emulator::exec

@@ -3,15 +3,21 @@
 // D is 64 x N; warp q of the warpgroup owns rows 16 q .. 16 q + 15 of D and of A, and works on them alone, so
 // that what one warp does here is a 16 x N x K product (`Product`). Its accumulators take their values when
 // the warp waits (Options late) or at once (eager); until it has waited they, and the registers that hold A,
-// must not be touched. That is followed by register (`RegisterWatch`): what a `mov` copies is still the same
-// pending value under another name, because compilers move accumulators about; every other use is a fault.
+// must not be touched. A group is the whole warpgroup's, though: when a wait_group returns, all four warps'
+// parts of it are complete, and one thread may hand on the shared memory that all of them read. So a warp
+// waits until the other three have issued what it waits for, and then works out their parts, too; they get
+// their accumulators at their own wait. That is followed by register (`RegisterWatch`): what a `mov` copies
+// is still the same pending value under another name, because compilers move accumulators about; every other
+// use is a fault.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "emulator/src/exec/state.h"
@@ -109,6 +115,7 @@ struct Product {
     bool accumulate = false;
     std::uint32_t fences = 0;  // wgmma.fence of the warp before it
     std::uint32_t stamp = 0;   // of its accesses (races/)
+    std::uint64_t number = 0;  // among the warp's
     std::array<std::array<std::uint32_t, kLanes>, 4> a_registers{};
     std::array<std::uint32_t, kLanes> metadata{};
     std::vector<std::uint32_t> c, d;  // accumulators: register by register, 32 lanes each
@@ -130,7 +137,7 @@ struct RegisterWatch {  // of one frame, by narrow register
 struct Products {  // of a warp
     struct Flight {
         std::shared_ptr<Product> product;  // null: worked out ahead of its wait, and nothing stands for it
-        std::uint64_t group = 0;
+        std::uint64_t number = 0, group = 0;
     };
     std::uint32_t fences = 0;
     const Instr* last_fence = nullptr;
@@ -140,16 +147,18 @@ struct Products {  // of a warp
     std::unordered_map<Frame*, RegisterWatch> watches;
     Frame* current_frame = nullptr;  // and its entry
     RegisterWatch* current = nullptr;
-    std::uint64_t issued = 0;
+    std::uint64_t issued = 0;  // products so far
+    std::uint64_t waited = 0;  // of them, from the first
 };
 
-// What the warps of a warpgroup have issued, so that they can be compared.
+// What the warps of a warpgroup have issued, so that they can be compared and waited for.
 struct WarpgroupLog {
     struct Entry {
         const Instr* instr = nullptr;
         std::uint64_t a = 0, b = 0;
         bool accumulate = false;
-        std::uint32_t warp = 0;
+        std::uint32_t warp = 0;                 // which came first
+        std::array<std::uint32_t, 4> stamps{};  // Product::stamp, by warp
     };
     std::deque<Entry> entries;
     std::uint64_t first = 0;  // the number of the first one kept
@@ -161,8 +170,18 @@ std::shared_ptr<Product> begin_product(Warp& w, const Instr& in, Mask exec);
 void issue_product(Warp& w, const std::shared_ptr<Product>& product);
 void product_fence(Warp& w, const Instr& in);
 void commit_products(Warp& w);
-// Those that a wait_group with `pending` must wait for, oldest first; they are no longer in flight.
-std::vector<std::shared_ptr<Product>> take_finished(Warp& w, std::uint64_t pending);
+// How many of the warp's products, from its first, a wait_group that leaves `pending` groups waits for; 0:
+// for none that is in flight.
+std::uint64_t awaited_products(const Warp& w, std::uint64_t pending);
+// Have all warps of the warpgroup issued what this wait_group waits for?
+bool warpgroup_has_issued(const Warp& w, const Instr& wait);
+// The first `count` products of the warpgroup that are not worked out, each with its warp, in an order in
+// which they can be.
+std::vector<std::pair<Warp*, std::shared_ptr<Product>>> unfinished_products(const Warp& w,
+                                                                            std::uint64_t count);
+// Those of the first `count` that the warp has not waited for, oldest first; they are no longer in flight,
+// and what the warpgroup has read for them comes before what follows.
+std::vector<std::shared_ptr<Product>> take_finished(Warp& w, std::uint64_t count);
 // A program need never wait. Past this many in flight the oldest is to be worked out, that memory stays
 // bounded.
 constexpr std::size_t kMostInFlight = 64;
@@ -176,5 +195,13 @@ bool watch_registers(Warp& w, const Instr& in, Mask exec);
 void forget_registers(Warp& w, Frame* frame);  // the frame ends
 // A block ends: its warpgroups must have issued the same products.
 void check_warpgroups(Block& block);
+// No warp of the block can go on: a warp that waits for its warpgroup, and the one that it waits for.
+struct MissingWarp {
+    Warp* waits = nullptr;
+    const Instr* wait = nullptr;
+    Warp* missing = nullptr;
+};
+std::optional<MissingWarp> missing_warp(const Block& block);
+void report_missing_warp(const MissingWarp& missing);
 
 }  // namespace emulator::exec

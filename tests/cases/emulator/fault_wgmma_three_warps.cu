@@ -2,7 +2,7 @@
 // buffer: y output f32 1024
 // target: compute_90a
 // launch: k grid=1 block=128 args=x,y
-// expect: divergent-wgmma
+// expect: divergent-wgmma line 27 other 17
 #include <cuda_fp16.h>
 typedef unsigned long long u64;
 __device__ unsigned at(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }

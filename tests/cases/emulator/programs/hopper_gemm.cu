@@ -69,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     if (threadIdx.x == 0) {
         for (int i = 0; i < kStages; ++i) {
             init(&s.full[i], 1);
-            init(&s.empty[i], FAULT == 9 ? 4 : 8);
+            init(&s.empty[i], FAULT == 9 ? 1 : 2);
         }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
@@ -112,13 +112,13 @@ extern "C" __global__ void __launch_bounds__(384, 1)
                 multiply(d, describe(s.a[stage] + half * 64 * kK + 16 * i), describe(s.b[stage] + 16 * i), step + i > 0);
             mma_commit();
 #if FAULT == 6
-            if (t % 32 == 0) arrive(&s.empty[stage]);
+            if (t == 0) arrive(&s.empty[stage]);
 #endif
 #if FAULT != 8
             mma_wait();
 #endif
 #if FAULT != 6
-            if (t % 32 == 0) arrive(&s.empty[stage]);
+            if (t == 0) arrive(&s.empty[stage]);
 #endif
         }
 #if FAULT != 13
