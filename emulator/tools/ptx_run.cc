@@ -173,8 +173,17 @@ emulator::Dim3 parse_dim(const std::vector<std::uint32_t>& parts) {
 }
 
 std::string place_text(const emulator::Place& place) {
-    return fmt::format("{}:{} (PTX line {}: {})", place.file.empty() ? "?" : place.file, place.line,
-                       place.ptx_line, place.instruction);
+    return fmt::format("{} (PTX line {}: {})", to_string(place), place.ptx_line, place.instruction);
+}
+
+Json place_json(const emulator::Place& place) {
+    Json calls = Json::array();
+    for (const auto& call : place.inlined_at) calls.push_back({{"file", call.file}, {"line", call.line}});
+    return {{"file", place.file},
+            {"line", place.line},
+            {"inlined_at", calls},
+            {"ptx_line", place.ptx_line},
+            {"instruction", place.instruction}};
 }
 
 struct Request {
@@ -269,13 +278,15 @@ int execute(const Request& request) {
     json["refused"] = outcome.refused ? Json(outcome.refused->message) : Json();
     json["faults"] = Json::array();
     for (const emulator::Fault& fault : outcome.faults) {
-        json["faults"].push_back({{"rule", fault.rule},
-                                  {"message", fault.message},
-                                  {"file", fault.place.file},
-                                  {"line", fault.place.line},
-                                  {"ptx_line", fault.place.ptx_line},
-                                  {"instruction", fault.place.instruction},
-                                  {"occurrences", fault.occurrences}});
+        Json entry = place_json(fault.place);
+        entry["rule"] = fault.rule;
+        entry["message"] = fault.message;
+        entry["occurrences"] = fault.occurrences;
+        if (fault.other) {
+            entry["other"] = place_json(fault.other->place);
+            entry["other"]["note"] = fault.other->note;
+        }
+        json["faults"].push_back(std::move(entry));
         if (!request.json) {
             fmt::print("{}: {}\n  at {}\n", fault.rule, fault.message, place_text(fault.place));
             if (fault.other) fmt::print("  with {} {}\n", fault.other->note, place_text(fault.other->place));

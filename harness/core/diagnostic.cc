@@ -118,7 +118,8 @@ std::string to_line(const Diagnostic& d) {
         out += ": ";
     }
     out += fmt::format("{}: {} [{}/{}]", to_string(d.severity), d.message, to_string(d.stage), d.rule);
-    for (const Related& r : d.related) out += fmt::format("; line {}: {}", r.line, r.note);
+    for (const Related& r : d.related)
+        out += fmt::format("; {}{}: {}", r.file.empty() ? "line " : r.file + ":", r.line, r.note);
     if (!d.hint.empty()) out += fmt::format(" ({})", d.hint);
     return out;
 }

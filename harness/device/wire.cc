@@ -53,10 +53,17 @@ std::optional<Dim3> maybe_dim_from(const Json& json) {
     return dim_from(json);
 }
 
-Json place(const Place& p) { return {p.file, p.line, p.column, p.ptx_line, p.instruction}; }
+Json place(const Place& p) {
+    Json calls = Json::array();
+    for (const Place::Call& c : p.inlined_at) calls.push_back({c.file, c.line, c.column});
+    return {p.file, p.line, p.column, p.ptx_line, p.instruction, std::move(calls)};
+}
 Place place_from(const Json& j) {
-    return {j.at(0).get<std::string>(), j.at(1).get<int>(), j.at(2).get<int>(), j.at(3).get<int>(),
+    Place p{j.at(0).get<std::string>(), j.at(1).get<int>(), j.at(2).get<int>(), j.at(3).get<int>(),
             j.at(4).get<std::string>()};
+    for (const Json& c : j.at(5))
+        p.inlined_at.push_back({c.at(0).get<std::string>(), c.at(1).get<int>(), c.at(2).get<int>()});
+    return p;
 }
 
 Json fault_to(const Fault& f) {

@@ -30,6 +30,7 @@ FixedPrompt fixed_prompt(const Task& task, const DeviceSummary& device);
 struct PromptLimits {
     std::size_t source_bytes = 48 << 10;  // of one candidate
     int diagnostics = 6;                  // shown in full
+    int related = 5;                      // places beside a diagnostic's own
     int excerpt_lines = 3;                // of the source around a diagnostic, each side
     int counters = 12;
     int history = 16;  // lines of what was tried; the oldest are summed up

@@ -171,7 +171,7 @@ class Builder {
         if (!where.empty()) out_ += "   Where: " + where + "\n";
         std::vector<int> lines;
         if (d.line > 0) lines.push_back(d.line);
-        for (std::size_t i = 0; i < d.related.size() && i < 3; ++i) {
+        for (std::size_t i = 0; i < d.related.size() && i < static_cast<std::size_t>(limits_.related); ++i) {
             const Related& related = d.related[i];
             if (!related.file.empty() && related.file != d.file) continue;
             out_ += fmt::format("   Line {}: {}\n", related.line, one_line(related.note, limits_.line_bytes));

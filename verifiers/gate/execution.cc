@@ -107,6 +107,17 @@ std::string binding_of(const emulator::Fault& fault, const BoundKernel& kernel) 
     return out;
 }
 
+// The calls that lead to a place inside functions that were inlined, innermost first; those in headers are
+// left out.
+void add_calls(Diagnostic& d, const emulator::Place& place, const std::string& file) {
+    std::string of = fmt::format("line {}", place.line);
+    for (const emulator::Place::Call& call : place.inlined_at) {
+        if (named_file(call.file, file) != d.file) continue;
+        d.related.push_back({"", call.line, fmt::format("the inlined call that leads to {}", of)});
+        of = fmt::format("line {}", call.line);
+    }
+}
+
 Diagnostic diagnostic_of_fault(const emulator::Fault& fault, const BoundKernel& kernel,
                                const std::string& file) {
     Diagnostic d;
@@ -135,6 +146,8 @@ Diagnostic diagnostic_of_fault(const emulator::Fault& fault, const BoundKernel& 
         const std::string other_file = other == d.file ? "" : other;
         d.related.push_back({other_file, fault.other->place.line, std::move(note)});
     }
+    add_calls(d, fault.place, file);
+    if (fault.other) add_calls(d, fault.other->place, file);
     d.hint = hint_of(fault.rule);
     d.block = triple(fault.block);
     d.thread = triple(fault.thread);

@@ -210,13 +210,23 @@ struct Options {
     std::vector<std::uint64_t> blocks;
 };
 
+// Where an instruction comes from: the innermost line of the file that the kernel's own text is in. A line of
+// an inlined function comes with the calls that lead to it.
 struct Place {
     std::string file;  // from .loc; empty: unknown
     int line = 0;
     int column = 0;
     int ptx_line = 0;
     std::string instruction;  // PTX text
+    struct Call {
+        std::string file;
+        int line = 0, column = 0;
+    };
+    std::vector<Call> inlined_at =
+        {};  // innermost first; empty: the line is the kernel's (or function's) own
 };
+// "helper.cuh:12, inlined at kernel.cu:40"
+std::string to_string(const Place& place);
 
 // One thing that went wrong. Rules: "out-of-bounds", "misaligned-access", "null-access", "input-write",
 // "uninitialised-read" (shared, local, scratch), "uninitialised-output-read", "shared-race", "global-race",

@@ -7,24 +7,8 @@
 namespace emulator::exec {
 
 Place place_of_id(const Launch& launch, std::uint32_t id) {
-    Place place;
     const ptx::Instruction* text = id < launch.program->text.size() ? launch.program->text[id] : nullptr;
-    if (!text) return place;
-    const ptx::Source& source = text->source;
-    place.ptx_line = source.ptx_line;
-    place.instruction = text->text;
-    std::int32_t file = source.file;
-    place.line = source.line;
-    place.column = source.column;
-    // Inside a header: name the line of the caller's own text instead.
-    if (source.outer_file >= 0 && source.outer_file != source.file) {
-        file = source.outer_file;
-        place.line = source.outer_line;
-        place.column = 0;
-    }
-    if (file >= 0 && static_cast<std::size_t>(file) < launch.module->files.size())
-        place.file = launch.module->files[static_cast<std::size_t>(file)];
-    return place;
+    return text ? ptx::place_of(*launch.module, *text) : Place{};
 }
 Place place_of(const Launch& launch, const Instr& instr) { return place_of_id(launch, instr.id); }
 

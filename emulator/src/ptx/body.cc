@@ -8,6 +8,7 @@ namespace emulator::ptx {
 namespace {
 
 constexpr std::size_t max_scopes = 200;
+constexpr int max_inlined = 64;  // calls that lead to one line
 
 bool ends_flow(const Instruction& instruction) {
     return !instruction.predicate &&
@@ -109,23 +110,39 @@ bool Parser::location() {
                 !take_integer(column, "a column number")) {
                 return false;
             }
-            source_.inlined_file = file_index(file);
-            source_.inlined_line = small(line);
-            // The call site may be inlined itself; its own .loc came before this one.
-            const auto outer = outer_.find({source_.inlined_file, source_.inlined_line, small(column)});
-            source_.outer_file = outer == outer_.end() ? source_.inlined_file : outer->second.first;
-            source_.outer_line = outer == outer_.end() ? source_.inlined_line : outer->second.second;
+            inline_at({file_index(file), small(line), small(column), -1});
         } else {
             return fail("`" + std::string(word) + "` is not known in .loc");
         }
     }
     const std::array<std::int32_t, 3> key{source_.file, source_.line, source_.column};
-    if (source_.inlined_file >= 0) {
-        outer_[key] = {source_.outer_file, source_.outer_line};
+    if (source_.call_site >= 0) {
+        inlined_[key] = source_.call_site;
     } else {
-        outer_.erase(key);
+        inlined_.erase(key);
     }
     return true;
+}
+
+void Parser::inline_at(CallSite site) {
+    // The call may stand in an inlined function itself: its own .loc came before, and the latest counts.
+    const auto known = inlined_.find({site.file, site.line, site.column});
+    if (known != inlined_.end()) site.call_site = known->second;
+    CallSite outer = site;
+    for (int depth = 0; outer.call_site >= 0; ++depth) {
+        if (depth == max_inlined) {
+            site.call_site = -1;
+            outer = site;
+            break;
+        }
+        outer = module_.call_sites[static_cast<std::size_t>(outer.call_site)];
+    }
+    const auto [found, fresh] =
+        call_sites_.try_emplace(site, static_cast<std::int32_t>(module_.call_sites.size()));
+    if (fresh) module_.call_sites.push_back(site);
+    source_.call_site = found->second;
+    source_.outer_file = outer.file;
+    source_.outer_line = outer.line;
 }
 
 bool Parser::body_directive() {
@@ -348,7 +365,7 @@ bool Parser::body() {
     scopes_.clear();
     scopes_.emplace_back();
     locals_.clear();
-    outer_.clear();
+    inlined_.clear();
     source_ = {};
     for (auto* list : {&function_->parameters, &function_->returns}) {
         for (Variable& variable : *list) {

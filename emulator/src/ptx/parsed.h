@@ -74,10 +74,15 @@ struct Source {  // where an instruction came from
     int ptx_line = 0;
     std::int32_t file = -1;  // index into Module::files; -1: unknown
     std::int32_t line = 0, column = 0;
-    // the call site when the instruction was inlined (outermost last), as .loc inlined_at says; -1 when none
-    std::int32_t inlined_file = -1, inlined_line = 0;
+    // the call that was inlined, as .loc inlined_at says: index into Module::call_sites; -1: none
+    std::int32_t call_site = -1;
     // the outermost call site of a chain of inlined calls: where the kernel's own text stands; -1 when none
     std::int32_t outer_file = -1, outer_line = 0;
+};
+struct CallSite {
+    std::int32_t file = -1, line = 0, column = 0;
+    std::int32_t call_site = -1;  // where the calling function was inlined itself
+    auto operator<=>(const CallSite&) const = default;
 };
 
 struct Variable {  // .global .const .shared .local .param
@@ -196,6 +201,7 @@ struct Function {
 struct Module {
     std::string version, target;     // "9.0", "sm_80"
     std::vector<std::string> files;  // .file table, index = our own number
+    std::vector<CallSite> call_sites;
     std::vector<std::unique_ptr<Variable>>
         variables;  // module scope and functions' .shared, stable addresses
     std::vector<Function> functions;
@@ -205,5 +211,7 @@ struct Module {
 // Parses a whole module. An unknown directive is an error; an unknown instruction is not (the decoder
 // decides).
 std::variant<Module, LoadError> parse(std::string_view text);
+
+Place place_of(const Module& module, const Instruction& instruction);
 
 }  // namespace emulator::ptx

@@ -103,6 +103,7 @@ class Parser {
     bool registers();
     bool label_statement();
     bool location();
+    void inline_at(CallSite site);
     bool instruction();
     bool call(Instruction& instruction);
     bool operand_list(std::vector<Operand>& list, char close);
@@ -138,7 +139,8 @@ class Parser {
     bool may_wait_ = false;  // the operand being read is one that may be a label
     std::string_view statement_;
     Source source_;
-    std::map<std::array<std::int32_t, 3>, std::pair<std::int32_t, std::int32_t>> outer_;
+    std::map<std::array<std::int32_t, 3>, std::int32_t> inlined_;  // file, line, column -> its call site
+    std::map<CallSite, std::int32_t> call_sites_;                  // index in Module::call_sites
 };
 
 // layout.cc: offsets of static shared variables and what each kernel reaches.

@@ -74,7 +74,7 @@ Kind kind_of(const ptx::Instruction& in) {
 }  // namespace
 
 LineCounters& Machine::line(const ptx::Instruction& in) {
-    const Place place = place_of(in);
+    const Place place = ptx::place_of(module_, in);
     return outcome_.counters.lines[{place.file, place.line}];
 }
 

@@ -271,7 +271,6 @@ class Machine {
     void finish_counters();
 
     // report.cc
-    Place place_of(const ptx::Instruction& in) const;
     std::pair<std::uint64_t, std::uint64_t> identity(const ptx::Instruction& in) const;
     struct Who {
         const ptx::Instruction* instruction = nullptr;

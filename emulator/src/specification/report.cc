@@ -3,20 +3,6 @@
 
 namespace emulator::specification {
 
-// A header's line is named by the line of the kernel's own text that includes it.
-Place Machine::place_of(const ptx::Instruction& in) const {
-    const ptx::Source& s = in.source;
-    const bool elsewhere = s.outer_file >= 0 && s.outer_file != s.file;
-    Place place;
-    const std::int32_t file = elsewhere ? s.outer_file : s.file;
-    place.line = elsewhere ? s.outer_line : s.line;
-    place.column = elsewhere ? 0 : s.column;
-    place.ptx_line = s.ptx_line;
-    place.instruction = in.text;
-    if (file >= 0 && static_cast<std::size_t>(file) < module_.files.size())
-        place.file = module_.files[static_cast<std::size_t>(file)];
-    return place;
-}
 // What makes two instructions one place: the source line, or being the same one.
 std::pair<std::uint64_t, std::uint64_t> Machine::identity(const ptx::Instruction& in) const {
     const auto two = [](std::int32_t a, std::int32_t b) {
@@ -62,13 +48,13 @@ void Machine::report(const char* rule, const Who& who, std::string message, bool
     Fault fault;
     fault.rule = rule;
     fault.kernel = launch_.kernel;
-    fault.place = place_of(*who.instruction);
+    fault.place = ptx::place_of(module_, *who.instruction);
     fault.message = std::move(message);
     fault.block = block_index(who.block);
     fault.thread = thread_index(who.thread);
     if (other) {
         Fault::Party party;
-        party.place = place_of(*other->instruction);
+        party.place = ptx::place_of(module_, *other->instruction);
         party.block = block_index(other->block);
         party.thread = thread_index(other->thread);
         fault.other = std::move(party);

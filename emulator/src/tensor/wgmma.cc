@@ -64,7 +64,6 @@ struct Line {
 Line outer_line(const Warp& w, std::uint32_t id) {
     const ptx::Source& s = w.launch->program->text[id]->source;
     if (s.outer_line > 0) return {s.outer_file, s.outer_line};
-    if (s.inlined_line > 0) return {s.inlined_file, s.inlined_line};
     return {s.file, s.line};
 }
 

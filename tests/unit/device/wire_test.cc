@@ -65,7 +65,7 @@ JobOutcome sample_outcome() {
     run.name = "k";
     emulator::Fault fault;
     fault.rule = "shared-race";
-    fault.place = {"k.cu", 21, 5, 100, "st.shared.f32 [%r1], %f2"};
+    fault.place = {"k.cu", 21, 5, 100, "st.shared.f32 [%r1], %f2", {{"k.cu", 40, 3}, {"k.cu", 52, 9}}};
     fault.other = emulator::Fault::Party{
         {"k.cu", 18, 0, 90, "ld"}, "the read", emulator::Dim3{0, 0, 0}, emulator::Dim3{33, 0, 0}};
     fault.message = "two threads";
@@ -90,6 +90,8 @@ TEST(Wire, OutcomesSurvive) {
     ASSERT_TRUE(back.ok()) << back.error().str();
     const KernelRun& run = back->kernels.at(0);
     EXPECT_EQ(run.faults.at(0).message, "two threads");
+    EXPECT_EQ(to_string(run.faults[0].place), "k.cu:21, inlined at k.cu:40, inlined at k.cu:52");
+    EXPECT_EQ(run.faults[0].place.inlined_at.at(1).column, 9);
     EXPECT_EQ(run.faults[0].other->place.line, 18);
     EXPECT_EQ(run.faults[0].other->thread, (emulator::Dim3{33, 0, 0}));
     EXPECT_FALSE(run.faults[0].thread.has_value());

@@ -7,8 +7,10 @@
 //   // launch: KERNEL grid=X,Y,Z block=X,Y,Z [cluster=X,Y,Z] [shared=BYTES] [cooperative] args=a,b,i:5,f:1.5
 //     (an argument map:NAME:TYPE:DIMS:BOX[:SWIZZLE[:nan]] is a tensor map of a dense buffer, innermost
 //     dimension first: map:x:f32:64x32:16x8:128)
-//   // expect: clean | RULE [line N] [other N]        (more rules may follow, one a line; all must be found)
-//   // either: RULE [line N] [other N]              (at least one of these lines must be found)
+//   // expect: clean | RULE [line N] [other N] [via N]  (more rules may follow, one a line; all must be
+//   found;
+//      via: an inlined call that leads to either line)
+//   // either: RULE [line N] [other N] [via N]      (at least one of these lines must be found)
 //   // also: RULE                                     (a consequence that some schedules show)
 //   // value: NAME[I] = V                             (of a buffer after the last launch, f32 or i32)
 // A case is run under several schedules, each with asynchronous copies landing late and at once; the verdict
@@ -26,6 +28,7 @@ namespace {
 struct Expected {
     std::string rule;
     int line = 0, other = 0;
+    std::vector<int> via = {};
 };
 struct Value {
     std::string buffer;
@@ -87,6 +90,7 @@ Case read_case(const std::filesystem::path& path) {
             while (words >> word) {
                 if (word == "line") words >> e.line;
                 if (word == "other") words >> e.other;
+                if (word == "via") words >> e.via.emplace_back();
             }
             if (e.rule == "clean")
                 c.clean = true;
@@ -284,6 +288,13 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
         }
         const auto fits = [&](const Expected& e, const Fault& f) {
             if (f.rule != e.rule) return false;
+            for (const int line : e.via) {
+                const auto leads = [&](const Place& p) {
+                    return std::any_of(p.inlined_at.begin(), p.inlined_at.end(),
+                                       [&](const Place::Call& call) { return call.line == line; });
+                };
+                if (!leads(f.place) && !(f.other && leads(f.other->place))) return false;
+            }
             if (e.other == 0) return e.line == 0 || f.place.line == e.line;
             // Either party may be named first: which one comes second depends on the schedule.
             const int other = f.other ? f.other->place.line : 0;

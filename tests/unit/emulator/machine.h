@@ -99,12 +99,11 @@ inline std::string describe(const Outcome& outcome) {
     if (outcome.refused)
         out << "refused: " << outcome.refused->rule << ": " << outcome.refused->message << "\n";
     for (const Fault& f : outcome.faults) {
-        out << f.rule << " at " << f.place.file << ":" << f.place.line << " [" << f.place.instruction << "] "
-            << f.message;
+        out << f.rule << " at " << to_string(f.place) << " [" << f.place.instruction << "] " << f.message;
         if (f.block) out << " block " << f.block->x << "," << f.block->y;
         if (f.thread) out << " thread " << f.thread->x << "," << f.thread->y;
         if (f.other)
-            out << "; " << f.other->note << " line " << f.other->place.line << " ["
+            out << "; " << f.other->note << " " << to_string(f.other->place) << " ["
                 << f.other->place.instruction << "]";
         out << " x" << f.occurrences << "\n";
     }

@@ -275,11 +275,42 @@ TEST(Parse, SourcePlaces) {
     EXPECT_EQ(code[0].source.line, 10);
     EXPECT_EQ(code[0].source.outer_line, 0);
     EXPECT_EQ(m.files[static_cast<std::size_t>(code[1].source.file)], "b.h");
-    EXPECT_EQ(code[1].source.inlined_line, 10);
-    EXPECT_EQ(code[2].source.inlined_line, 5);
     EXPECT_EQ(m.files[static_cast<std::size_t>(code[2].source.outer_file)], "a.cu");
     EXPECT_EQ(code[2].source.outer_line, 10);
     EXPECT_EQ(code[2].source.ptx_line, 10);
+    EXPECT_EQ(to_string(place_of(m, code[0])), "a.cu:10");
+    EXPECT_EQ(to_string(place_of(m, code[1])), "a.cu:10");  // lines of the header are left out
+    EXPECT_EQ(to_string(place_of(m, code[2])), "a.cu:10");
+}
+
+// The calls that lead to a line; a function that is inlined twice has the one that the latest .loc named.
+TEST(Parse, InlinedCalls) {
+    const Module m = good(head +
+                          ".entry k() {\n.loc 1 6 5, function_name $L0, inlined_at 1 10 5\nnop;\n"
+                          ".loc 1 2 5, function_name $L1, inlined_at 1 6 5\nnop;\n"
+                          ".loc 1 6 5, function_name $L0, inlined_at 1 11 5\n"
+                          ".loc 1 2 5, function_name $L1, inlined_at 1 6 5\nnop;\n"
+                          ".loc 2 90 1, function_name $L2, inlined_at 1 2 5\nnop;\n.loc 1 12 1\nret;\n}\n"
+                          ".entry other() {\n.loc 1 3 1, function_name $L1, inlined_at 1 6 5\nnop;\nret;\n}\n"
+                          ".file 1 \"a.cu\"\n.file 2 \"b.h\"\n");
+    const auto& code = m.functions[0].code;
+    const auto text = [&](std::size_t i) { return to_string(place_of(m, code[i])); };
+    EXPECT_EQ(text(0), "a.cu:6, inlined at a.cu:10");
+    EXPECT_EQ(text(1), "a.cu:2, inlined at a.cu:6, inlined at a.cu:10");
+    EXPECT_EQ(text(2), "a.cu:2, inlined at a.cu:6, inlined at a.cu:11");
+    EXPECT_EQ(text(3), "a.cu:2, inlined at a.cu:6, inlined at a.cu:11");
+    EXPECT_EQ(text(4), "a.cu:12");
+    EXPECT_EQ(place_of(m, code[2]).inlined_at[0].column, 5);
+    EXPECT_EQ(to_string(place_of(m, m.functions[1].code[0])), "a.cu:3, inlined at a.cu:6");
+}
+
+// A chain that never ends is cut.
+TEST(Parse, InlinedIntoItself) {
+    std::string text = head + ".entry k() {\n";
+    for (int i = 0; i < 2000; ++i) text += ".loc 1 5 5, function_name $L0, inlined_at 1 5 5\nnop;\n";
+    const Module m = good(text + "ret;\n}\n.file 1 \"a.cu\"\n");
+    for (const Instruction& in : m.functions[0].code) EXPECT_LE(place_of(m, in).inlined_at.size(), 66u);
+    EXPECT_LE(m.call_sites.size(), 66u);
 }
 
 TEST(Parse, AliasAndForwardDeclaration) {

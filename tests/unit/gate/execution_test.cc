@@ -104,6 +104,29 @@ TEST(Execution, FaultsBecomeDiagnosticsOfTheirStage) {
     EXPECT_EQ(stage_of_rule("illegal-block"), Stage::launch);
 }
 
+// A line of a function that was inlined comes with the calls that lead there, those in the candidate.
+TEST(Execution, InlinedCallsAreRelatedPlaces) {
+    emulator::Fault fault;
+    fault.rule = "shared-race";
+    fault.place = {
+        "k.cu", 11, 5, 40, "st.shared.f32", {{"k.cu", 20, 3}, {"/a/b.cuh", 7, 1}, {"k.cu", 31, 9}}};
+    fault.other = emulator::Fault::Party{
+        {"k.cu", 12, 5, 44, "ld.shared.f32", {{"k.cu", 33, 3}}}, "the read", std::nullopt, std::nullopt};
+    JobOutcome outcome;
+    outcome.kernels.resize(1);
+    outcome.kernels[0].faults = {fault};
+    BoundPlan plan;
+    plan.kernels.resize(1);
+    const auto diagnostics = diagnostics_of(outcome, plan, "some/folder/k.cu");
+    ASSERT_EQ(diagnostics.size(), 1U);
+    EXPECT_EQ(diagnostics[0].line, 11);
+    const std::vector<Related> expected{{"", 12, "the read"},
+                                        {"", 20, "the inlined call that leads to line 11"},
+                                        {"", 31, "the inlined call that leads to line 20"},
+                                        {"", 33, "the inlined call that leads to line 12"}};
+    EXPECT_EQ(diagnostics[0].related, expected);
+}
+
 TEST(CustomReference, TheBoundIsTheSpreadPlusTheRounding) {
     Task task;
     task.outputs = {spec("y", DType::f32, {"2"})};
