@@ -37,20 +37,12 @@ Place locate(Warp& w, const Instr& in, int lane) {
     }
     return {home, static_cast<u32>(at)};
 }
-void note_access(Warp& w, const Instr& in, int lane, const Place& p, races::Kind kind) {
-    if (!w.launch->check_races) return;
-    u64 addresses[kLanes] = {};
-    addresses[lane] = p.at;
-    races::shared_access(w, in, Mask{1} << lane, *p.home, addresses, 8, kind,
-                         kind == races::Kind::write ? races::kUnknownData : nullptr, 0);
-}
 // The object of one lane; null after a fault.
 Mbarrier* object(Warp& w, const Instr& in, int lane, Place& p) {
     if (w.launch->stopped) return nullptr;
     p = locate(w, in, lane);
     if (!p.home) return nullptr;
-    note_access(w, in, lane, p, races::Kind::atomic);
-    return w.launch->stopped ? nullptr : find_mbarrier(w, in, lane, *p.home, p.at);
+    return find_mbarrier(w, in, lane, *p.home, p.at);
 }
 
 void init(Warp& w, const Instr& in, Mask exec) {
@@ -58,7 +50,6 @@ void init(Warp& w, const Instr& in, Mask exec) {
         if (w.launch->stopped) return;
         const Place p = locate(w, in, i);
         if (!p.home) return;
-        note_access(w, in, i, p, races::Kind::write);
         make_mbarrier(w, in, i, *p.home, p.at, lane_value(w, in.source(1), i));
     });
 }

@@ -22,6 +22,14 @@ static bool set_other(OtherParty& other, const Mbarrier::Event& event, const cha
     return true;
 }
 
+static void note_access(Warp& w, const Instr& in, int lane, Block& home, std::uint32_t at, races::Kind kind) {
+    if (!w.launch->check_races) return;
+    std::uint64_t addresses[kLanes] = {};
+    addresses[lane] = at;
+    races::shared_access(w, in, Mask{1} << lane, home, addresses, 8, kind,
+                         kind == races::Kind::write ? races::kUnknownData : nullptr, 0);
+}
+
 std::uint64_t state_of(const Mbarrier& m) {
     return m.pending | std::uint64_t{m.expected} << 20 |
            (static_cast<std::uint64_t>(static_cast<std::uint32_t>(m.bytes)) & 0x1fffff) << 40 |
@@ -48,6 +56,8 @@ void make_mbarrier(Warp& w, const Instr& in, int lane, Block& home, std::uint32_
                true);
         return;
     }
+    note_access(w, in, lane, home, at, races::Kind::write);
+    if (w.launch->stopped) return;
     Mbarrier m;
     m.pending = m.expected = static_cast<std::uint32_t>(count);
     m.made = event_of(w, in, lane);
@@ -57,6 +67,8 @@ void make_mbarrier(Warp& w, const Instr& in, int lane, Block& home, std::uint32_
 }
 
 Mbarrier* find_mbarrier(Warp& w, const Instr& in, int lane, Block& home, std::uint32_t at) {
+    note_access(w, in, lane, home, at, races::Kind::atomic);
+    if (w.launch->stopped) return nullptr;
     const auto it = home.mbarrier_objects.find(at);
     if (it == home.mbarrier_objects.end()) {
         report(w, "mbarrier-misuse", in, lane,

@@ -13,7 +13,8 @@ namespace emulator::exec {
 constexpr std::uint32_t kMaxArrivals = (1u << 20) - 1;
 constexpr std::int32_t kMaxTransaction = (1 << 20) - 1;  // bytes pending at once, either way
 
-// Makes the object; the address is checked already.
+// Makes the object; the address is checked already. To the race check that is a plain write, and every other
+// use an atomic: it must come after.
 void make_mbarrier(Warp& w, const Instr& in, int lane, Block& home, std::uint32_t at, std::uint64_t count);
 // The object, or null after a fault: never made, or overwritten since.
 Mbarrier* find_mbarrier(Warp& w, const Instr& in, int lane, Block& home, std::uint32_t at);

@@ -24,6 +24,9 @@
 // known by the line: some thread's next access there was a compare-and-swap of what it had read.
 // Each 4-byte granule remembers two writers (by bytes) and two readers (a warp's lanes together). Older
 // accesses are forgotten, so some races that involve three parties are not seen; what is reported is real.
+// A plain write stays below the atomics and strong writes that come after it (the second record then has
+// bytes of the first): they do no harm to each other, but each of them must come after the plain one, as
+// users of an mbarrier must come after its mbarrier.init.
 #include "emulator/src/races/races.h"
 
 #include <algorithm>
@@ -372,10 +375,15 @@ inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, s
     if (buffer && (a.kind != Kind::read || a.instr.has(exec::flag::non_coherent)))
         check_non_coherent(a, cell, mask, bytes, address, *buffer);
     const bool async = kProxy && a.strength == async_access;
-    for (const WriteRecord& r : cell.writes)
-        if ((r.bytes & bytes) && (kProxy || !settled(a, r)) &&
-            !check_write(a, r, mask, bytes, address, offset, memory, buffer) && kProxy && a.proxy && a.shared)
+    const bool looks_below = a.strength == atomic_access || (a.strength == strong && a.kind == Kind::read);
+    std::uint32_t visible = bytes;
+    for (const WriteRecord& r : cell.writes) {
+        if ((r.bytes & visible) && (kProxy || !settled(a, r)) &&
+            !check_write(a, r, mask, visible, address, offset, memory, buffer) && kProxy && a.proxy &&
+            a.shared)
             check_fenced(a, r, std::countr_zero(mask), address);
+        if (!looks_below) visible &= ~std::uint32_t{r.bytes};
+    }
     if (a.kind == Kind::read) {
         for (ReadRecord& r : cell.reads)
             if (r.stamp == a.stamp && r.warp == w.index && r.bytes == bytes && r.sync == w.sync_count &&
@@ -404,7 +412,9 @@ inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, s
     if (a.validates) validate(a, cell, mask, bytes);
     for (const ReadRecord& r : cell.reads)
         if ((r.bytes & bytes) && !settled(a, r)) check_read(a, r, mask, address, buffer);
-    for (WriteRecord& r : cell.writes) r.bytes = r.bytes & ~bytes & 15u;
+    const bool overwrites = a.strength == plain || async;
+    for (WriteRecord& r : cell.writes)
+        if (overwrites || r.strength != plain) r.bytes = r.bytes & ~bytes & 15u;
     if (cell.writes[0].bytes) cell.writes[1] = cell.writes[0];
     WriteRecord& fresh = cell.writes[0];
     fresh.stamp = a.stamp;
