@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "emulator/src/decode/decoder.h"
 
@@ -203,6 +204,24 @@ std::vector<Slot> unwritten_registers(const exec::FunctionCode& code) {
             found.back().negated = false;
         }
     return found;
+}
+
+void mark_blind_atomics(const exec::FunctionCode& code, exec::Program& program) {
+    std::unordered_set<std::uint64_t> read;
+    for (const Instr& in : code.code)
+        each_read(in, [&](const Slot& slot) { read.insert(Numbers::key(slot)); });
+    for (const exec::CallSite& call : code.calls) {
+        read.insert(Numbers::key(call.callee));
+        for (const exec::CallSite::Piece& piece : call.arguments)
+            if (piece.in_register) read.insert(Numbers::key(piece.reg));
+    }
+    for (const Instr& in : code.code) {
+        const ptx::Instruction* text = program.text[in.id];
+        if (text == nullptr || (text->opcode != "atom" && text->opcode != "red")) continue;
+        bool blind = true;
+        for (int k = 0; k < in.destinations; ++k) blind &= !read.contains(Numbers::key(in.destination(k)));
+        program.blind_atomics[in.id] = blind;
+    }
 }
 
 }  // namespace emulator::decode

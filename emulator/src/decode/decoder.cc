@@ -447,8 +447,11 @@ exec::Program decode_module(const ptx::Module& module, const exec::HandlerSet& h
         program.places.push_back(
             lines.try_emplace(key, static_cast<std::uint32_t>(lines.size())).first->second);
     }
-    for (const exec::FunctionCode& function : program.functions)
+    program.blind_atomics.resize(program.text.size(), false);
+    for (const exec::FunctionCode& function : program.functions) {
         for (const Instr& in : function.code) program.instructions[in.id] = &in;
+        mark_blind_atomics(function, program);
+    }
     return program;
 }
 

@@ -126,6 +126,8 @@ void set_flow(const ptx::Instruction& in, Instr& out);
 // The registers that some path from the function's entry reads before it writes them, never-written ones
 // included. A predicated write is no write here. Needs the function's code complete.
 std::vector<Slot> unwritten_registers(const exec::FunctionCode& code);
+// The atomics whose results no instruction of the function reads.
+void mark_blind_atomics(const exec::FunctionCode& code, exec::Program& program);
 
 // Module variables that some instruction may store to (variable_use.cc).
 std::set<const ptx::Variable*> written_variables(const ptx::Module& module);

@@ -198,6 +198,7 @@ struct Program {
     std::map<std::uint32_t, std::string> unsupported;  // by Instr::id: why it is not known
     std::vector<std::uint32_t> places;       // by Instr::id: equal for instructions of one source line
     std::vector<const Instr*> instructions;  // by Instr::id
+    std::vector<bool> blind_atomics;         // by Instr::id: red, and atom whose result nobody reads
 };
 
 }  // namespace emulator::exec

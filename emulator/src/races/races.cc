@@ -26,7 +26,9 @@
 // accesses are forgotten, so some races that involve three parties are not seen; what is reported is real.
 // A plain write stays below the atomics and strong writes that come after it (the second record then has
 // bytes of the first): they do no harm to each other, but each of them must come after the plain one, as
-// users of an mbarrier must come after its mbarrier.init.
+// users of an mbarrier must come after its mbarrier.init. In the same way an atomic stays below that of
+// another warp or block whose result nobody reads: who reads the sum plainly must come after both. (A result
+// that is read tells its thread what came before: that precedes what follows, by observation order.)
 #include "emulator/src/races/races.h"
 
 #include <algorithm>
@@ -376,13 +378,13 @@ inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, s
         check_non_coherent(a, cell, mask, bytes, address, *buffer);
     const bool async = kProxy && a.strength == async_access;
     const bool looks_below = a.strength == atomic_access || (a.strength == strong && a.kind == Kind::read);
-    std::uint32_t visible = bytes;
     for (const WriteRecord& r : cell.writes) {
+        const bool hides = &r != cell.writes.data() && r.strength == plain && !looks_below;
+        const std::uint32_t visible = hides ? bytes & ~std::uint32_t{cell.writes[0].bytes} : bytes;
         if ((r.bytes & visible) && (kProxy || !settled(a, r)) &&
             !check_write(a, r, mask, visible, address, offset, memory, buffer) && kProxy && a.proxy &&
             a.shared)
             check_fenced(a, r, std::countr_zero(mask), address);
-        if (!looks_below) visible &= ~std::uint32_t{r.bytes};
     }
     if (a.kind == Kind::read) {
         for (ReadRecord& r : cell.reads)
@@ -412,11 +414,22 @@ inline void touch(const Access& a, Cell& cell, Mask mask, std::uint32_t bytes, s
     if (a.validates) validate(a, cell, mask, bytes);
     for (const ReadRecord& r : cell.reads)
         if ((r.bytes & bytes) && !settled(a, r)) check_read(a, r, mask, address, buffer);
-    const bool overwrites = a.strength == plain || async;
-    for (WriteRecord& r : cell.writes)
-        if (overwrites || r.strength != plain) r.bytes = r.bytes & ~bytes & 15u;
-    if (cell.writes[0].bytes) cell.writes[1] = cell.writes[0];
-    WriteRecord& fresh = cell.writes[0];
+    WriteRecord &fresh = cell.writes[0], &below = cell.writes[1];
+    const bool blind = a.strength == atomic_access && w.launch->program->blind_atomics[a.instr.id];
+    const auto stays = [&](const WriteRecord& r) {
+        if (!(r.bytes & bytes) || a.strength == plain || async) return false;
+        return r.strength == plain ||
+               (blind && r.strength == atomic_access && !(r.warp == w.index && same_block(a, r.stamp)));
+    };
+    const bool below_stays = stays(below);
+    // What keeps its place: a plain write that may matter to others, too, and another block's atomic while
+    // this block's follow each other.
+    const bool taken =
+        below_stays && (below.strength == plain ? !settled(a, below)
+                                                : !same_block(a, below.stamp) && same_block(a, fresh.stamp));
+    if (!stays(fresh) || taken) fresh.bytes = fresh.bytes & ~bytes & 15u;
+    if (!below_stays) below.bytes = below.bytes & ~bytes & 15u;
+    if (fresh.bytes) below = fresh;
     fresh.stamp = a.stamp;
     fresh.serial = a.serial;
     fresh.id = a.instr.id & 0x3fffffu;

@@ -459,21 +459,16 @@ std::vector<Source> network_layers() {
     };
     all.back().include_folders = {"kernels/flash-attn/utils"};
     for (const int kernel : {8, 9, 10}) {
-        // Kernel 8 has the fault of the others (its sums are atomics, read by plain loads without a fence);
-        // the emulator does not ask for a fence there.
-        all.push_back(
-            {fmt::format("llmc-layernorm-backward-{}", kernel),
-             llmc,
-             llmc_commit,
-             dev + "layernorm_backward.cu",
-             "bf16, 128-bit packs, shared float atomics, last block done by atomicInc",
-             "24 x 512, 3 blocks",
-             {fmt::format("layernorm_backward_kernel{}", kernel)},
-             [kernel](Session& s) { layernorm_backward(s, kernel); },
-             kernel == 8
-                 ? ""
-                 : "global-race: the last block reads the other blocks' sums after atomicInc, without a "
-                   "__threadfence in the blocks that wrote them"});
+        all.push_back({fmt::format("llmc-layernorm-backward-{}", kernel),
+                       llmc,
+                       llmc_commit,
+                       dev + "layernorm_backward.cu",
+                       "bf16, 128-bit packs, shared float atomics, last block done by atomicInc",
+                       "24 x 512, 3 blocks",
+                       {fmt::format("layernorm_backward_kernel{}", kernel)},
+                       [kernel](Session& s) { layernorm_backward(s, kernel); },
+                       "global-race: the last block reads the other blocks' sums after atomicInc, without a "
+                       "__threadfence in the blocks that wrote them"});
     }
     return all;
 }
