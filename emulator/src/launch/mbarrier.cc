@@ -22,12 +22,12 @@ static bool set_other(OtherParty& other, const Mbarrier::Event& event, const cha
     return true;
 }
 
-static void note_access(Warp& w, const Instr& in, int lane, Block& home, std::uint32_t at, races::Kind kind) {
+static void note_access(Warp& w, const Instr& in, int lane, Block& home, std::uint32_t at, races::Kind kind,
+                        const std::byte* data = nullptr) {
     if (!w.launch->check_races) return;
     std::uint64_t addresses[kLanes] = {};
     addresses[lane] = at;
-    races::shared_access(w, in, Mask{1} << lane, home, addresses, 8, kind,
-                         kind == races::Kind::write ? races::kUnknownData : nullptr, 0);
+    races::shared_access(w, in, Mask{1} << lane, home, addresses, 8, kind, data, 0);
 }
 
 std::uint64_t state_of(const Mbarrier& m) {
@@ -56,10 +56,12 @@ void make_mbarrier(Warp& w, const Instr& in, int lane, Block& home, std::uint32_
                true);
         return;
     }
-    note_access(w, in, lane, home, at, races::Kind::write);
-    if (w.launch->stopped) return;
     Mbarrier m;
     m.pending = m.expected = static_cast<std::uint32_t>(count);
+    // Several threads may make the same one, as they may store one value.
+    const std::uint64_t bits = state_of(m);
+    note_access(w, in, lane, home, at, races::Kind::write, reinterpret_cast<const std::byte*>(&bits));
+    if (w.launch->stopped) return;
     m.made = event_of(w, in, lane);
     keep(home, at, m);
     set_bits(home.shared_written, at, 8);

@@ -3,6 +3,7 @@
 // target: compute_90
 // launch: cluster grid=2 block=64 cluster=2 args=y
 // launch: warp grid=1 block=64 args=y
+// launch: rows grid=1 block=16,4 args=y
 // launch: named grid=1 block=96 args=y
 // launch: flag grid=1 block=64 args=y
 // expect: clean
@@ -45,6 +46,15 @@ extern "C" __global__ void warp(int* y) {
     arrive(&bar[w]);
     wait(&bar[w], 0);
     y[threadIdx.x] = 1;
+}
+// One thread of each row makes it (cuda-samples' globalToShmemAsyncCopy): the same value, before the barrier.
+extern "C" __global__ void rows(int* y) {
+    __shared__ u64 bar;
+    if (threadIdx.x == 0) init(&bar, 64);
+    __syncthreads();
+    arrive(&bar);
+    wait(&bar, 0);
+    y[threadIdx.y * 16 + threadIdx.x] = 1;
 }
 // The last warp has nothing to do with it.
 extern "C" __global__ void named(int* y) {
