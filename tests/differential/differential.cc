@@ -3,6 +3,8 @@
 //   differential --count 20000 --seed 1            # seeds 1 .. 20000
 //   differential --count 1 --seed 77 --print       # shows the program of a seed
 //   differential --file case.ptx --block 32        # a program of one's own, with the generator's parameters
+//   differential --coverage --count 400            # which forms the specification and the generator reach;
+//   --gaps
 //
 // Exit codes: 0 no difference, 1 a difference, 2 wrong use.
 #include <fmt/format.h>
@@ -10,17 +12,19 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <sstream>
 
 #include "tests/differential/compare.h"
+#include "tests/differential/coverage.h"
 
 int main(int argc, char** argv) {
     using emulator::differential::Verdict;
     std::uint64_t count = 1000, seed = 1, step = 1;
-    bool print = false, keep_going = false, no_reduction = false;
+    bool print = false, keep_going = false, no_reduction = false, coverage = false, gaps = false;
     std::string file;
     std::vector<std::uint32_t> block{32}, grid{1};
     CLI::App app{"Compares the emulated GPU's two engines on generated PTX programs"};
@@ -33,10 +37,19 @@ int main(int argc, char** argv) {
     app.add_flag("--print", print, "print the programs");
     app.add_flag("--keep-going", keep_going, "go on after a difference");
     app.add_flag("--no-reduction", no_reduction, "print a program that differs as it is");
+    app.add_flag("--coverage", coverage,
+                 "say which forms the specification knows and the generator emits, by opcode");
+    app.add_flag("--gaps", gaps, "the same, and name the forms that it does not");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : 2;
+    }
+    if (coverage || gaps) {
+        const auto measured = emulator::differential::measure_coverage(
+            std::filesystem::path(KW_SOURCE_DIR) / "tests/cases/ptx", seed, count);
+        fmt::print("{}{}", gaps ? measured.gaps() : "", measured.table());
+        return 0;
     }
     std::map<Verdict::Kind, std::uint64_t> kinds;
     const auto began = std::chrono::steady_clock::now();

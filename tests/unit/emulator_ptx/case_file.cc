@@ -10,8 +10,6 @@
 #include <map>
 #include <sstream>
 
-#include "emulator/emulator.h"
-
 namespace emulator::test {
 
 namespace {
@@ -355,11 +353,12 @@ std::string InstructionCase::ptx() const {
     return text + fmt::format(".loc {} 1000000 1\n", kBodyFile) + store + "ret;\n}\n";
 }
 
-static std::string run_once(const InstructionCase& test, HostIsa isa, const Options& options) {
+static CaseResult run_once(const InstructionCase& test, HostIsa isa, const Options& options) {
     const std::string ptx = test.ptx();
     auto loaded = Module::load(ptx, isa);
     if (const auto* error = std::get_if<LoadError>(&loaded)) {
-        return fmt::format("line {}: {} [{}]\n{}", error->ptx_line, error->message, error->instruction, ptx);
+        return {fmt::format("line {}: {} [{}]\n{}", error->ptx_line, error->message, error->instruction, ptx),
+                {}};
     }
     const Module& module = std::get<Module>(loaded);
     Memory memory;
@@ -401,16 +400,24 @@ static std::string run_once(const InstructionCase& test, HostIsa isa, const Opti
         argument(outputs.back());
     }
     const Outcome outcome = run(module, memory, launch, options);
-    if (outcome.refused) return "refused: " + outcome.refused->message;
+    if (outcome.refused)
+        return {"refused: " + outcome.refused->message,
+                outcome.refused->code == "unsupported-launch" ? "a launch of this form" : ""};
     if (!test.fault.empty()) {
         for (const Fault& fault : outcome.faults) {
             if (fault.rule == test.fault) return {};
         }
-        return "no fault " + test.fault + (outcome.faults.empty() ? "" : " but " + outcome.faults[0].rule);
     }
+    for (const Fault& fault : outcome.faults)
+        if (fault.rule == "unsupported-instruction")
+            return {"unsupported-instruction: " + fault.message + " [" + fault.place.instruction + "]",
+                    fault.place.instruction};
+    if (!test.fault.empty())
+        return {"no fault " + test.fault + (outcome.faults.empty() ? "" : " but " + outcome.faults[0].rule),
+                {}};
     if (!outcome.faults.empty()) {
         const Fault& fault = outcome.faults[0];
-        return fmt::format("{}: {} [{}]", fault.rule, fault.message, fault.place.instruction);
+        return {fmt::format("{}: {} [{}]", fault.rule, fault.message, fault.place.instruction), {}};
     }
     std::string wrong;
     const auto compare = [&](const CaseRegister& r, std::uint64_t address, const char* what) {
@@ -435,7 +442,14 @@ static std::string run_once(const InstructionCase& test, HostIsa isa, const Opti
         CaseRegister content{test.buffers[i].name, test.buffers[i].type, test.buffers[i].after, {}, {}};
         compare(content, buffers[i], "buffer");
     }
-    return wrong;
+    return {wrong, {}};
+}
+
+CaseResult run_case(const InstructionCase& test, Engine engine) {
+    Options options;
+    options.engine = engine;
+    options.limits.max_cluster_blocks = 16;
+    return run_once(test, HostIsa::baseline, options);
 }
 
 // On every instruction set of the host. What is asynchronous happens as late as it may; where nothing must go
@@ -446,10 +460,10 @@ std::string run_case(const InstructionCase& test) {
         if (!supports(isa)) continue;
         Options options;
         options.limits.max_cluster_blocks = 16;
-        std::string found = run_once(test, isa, options);
+        std::string found = run_once(test, isa, options).wrong;
         if (found.empty() && test.fault.empty() && test.body.find("async") != std::string::npos) {
             options.asynchronous = Options::Async::eager;
-            found = run_once(test, isa, options);
+            found = run_once(test, isa, options).wrong;
             if (!found.empty()) found = "at once: " + found;
         }
         if (!found.empty()) wrong += fmt::format("instruction set {}: {}", static_cast<int>(isa), found);

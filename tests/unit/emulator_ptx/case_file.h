@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/emulator.h"
 #include "emulator/tensor_map.h"
 
 namespace emulator::test {
@@ -43,7 +44,15 @@ struct InstructionCase {
 // it.
 std::vector<InstructionCase> read_cases(const std::filesystem::path& file, std::string& error);
 std::uint32_t element_bytes(const std::string& type);
-// Loads, runs and compares; empty when everything is as the case says.
+struct CaseResult {
+    std::string wrong;  // empty: everything is as the case says
+    std::string
+        unsupported;  // not empty: the engine does not know this instruction, and nothing was compared
+};
+// Loads, runs on an engine and compares.
+CaseResult run_case(const InstructionCase& test, Engine engine);
+// On the fast engine, where an instruction that is not known is wrong too; empty when all is as the case
+// says.
 std::string run_case(const InstructionCase& test);
 
 }  // namespace emulator::test

@@ -36,6 +36,24 @@ INSTANTIATE_TEST_SUITE_P(Cases, PtxCase, testing::ValuesIn(case_files()), [](con
     return name;
 });
 
+// The same expectations for the engine that is the specification, where it knows the instructions.
+TEST(PtxCases, HoldOnTheSpecificationToo) {
+    std::size_t known = 0, all = 0;
+    for (const auto& file : case_files()) {
+        std::string error;
+        for (const InstructionCase& test : read_cases(file, error)) {
+            const CaseResult result = run_case(test, Engine::specification);
+            all += 1;
+            if (!result.unsupported.empty()) continue;
+            known += 1;
+            EXPECT_EQ(result.wrong, "") << file.filename() << " " << test.name;
+        }
+    }
+    RecordProperty("cases", std::to_string(all));
+    RecordProperty("cases_of_the_specification", std::to_string(known));
+    EXPECT_GE(known, 4300u) << "of " << all;
+}
+
 TEST(PtxCases, ThereAreMany) { EXPECT_GT(case_files().size(), 600u); }
 
 TEST(PtxCases, AWrongExpectationFails) {
