@@ -31,6 +31,9 @@ bool take_form(Decoder& d, Modifiers& m, VideoForm& form) {
     const auto is_word = [](std::optional<Type> t) { return t == Type::u32 || t == Type::s32; };
     const auto r = set ? std::optional(Type::u32) : m.type(), a = m.type(), b = m.type();
     if (!is_word(r) || !is_word(a) || !is_word(b)) return d.fail("these types");
+    const bool shifts = form.operation == static_cast<std::uint64_t>(VideoOperation::left) ||
+                        form.operation == static_cast<std::uint64_t>(VideoOperation::right);
+    if (shifts && is_signed(*b)) return d.fail("a signed shift amount");
     form.d_signed = is_signed(*r);
     form.a_signed = is_signed(*a);
     form.b_signed = is_signed(*b);

@@ -193,6 +193,42 @@ std::optional<Operation> mask(const ptx::Instruction& in, Words& words) {  // bm
     });
 }
 
+// lop3.b32; with .and or .or also a predicate: is the result not zero, joined with another predicate.
+std::optional<Operation> table_of_three(const ptx::Instruction& in, Words& words) {
+    const auto join = words.take_one_of({"and", "or"});
+    const bool pair = !in.operands.empty() && in.operands[0].pair.has_value();
+    if (words.take_type() != Type::b32 || !words.empty() || in.operands.size() != (join ? 6u : 5u) ||
+        pair != join.has_value())
+        return std::nullopt;
+    const auto* table = std::get_if<ptx::Immediate>(&in.operands[4].value);
+    if (!table || table->is_float) return std::nullopt;
+    Operation o;
+    o.destination = Type::b32;
+    o.sources = {Type::b32, Type::b32, Type::b32, Type::b32};
+    if (join) o.sources.push_back(Type::pred);
+    o.destinations = join ? 2 : 1;
+    o.may_drop_the_first = true;
+    o.compute = [lut = table->bits & 0xff, join](const u64* s, u64* d) {
+        d[0] = 0;
+        for (u64 i = 0; i < 32; ++i)
+            d[0] |= u64{bit(lut, u64{bit(s[0], i)} * 4 + u64{bit(s[1], i)} * 2 + bit(s[2], i))} << i;
+        if (join) d[1] = *join == "and" ? d[0] != 0 && s[4] : d[0] != 0 || s[4];
+    };
+    return o;
+}
+
+// The position of the |offset|-th one of the mask from base on, upwards or (negative offset) downwards.
+u64 find_nth_set(const u64* s) {
+    const u64 base = truncated(s[1], 32);
+    const auto offset = static_cast<std::int64_t>(sign_extended(s[2], 32));
+    constexpr u64 none = 0xffffffff;
+    if (offset == 0) return bit(truncated(s[0], 32), base) ? base : none;
+    std::int64_t left = (offset < 0 ? -offset : offset) - 1;
+    for (auto at = static_cast<std::int64_t>(base); at >= 0 && at < 32; at += offset < 0 ? -1 : 1)
+        if (bit(s[0], static_cast<u64>(at)) && left-- == 0) return static_cast<u64>(at);
+    return none;
+}
+
 }  // namespace
 
 std::optional<Operation> bit_operation(const ptx::Instruction& in) {
@@ -205,19 +241,9 @@ std::optional<Operation> bit_operation(const ptx::Instruction& in) {
     if (op == "bfe" || op == "bfi") return field(in, words);
     if (op == "popc" || op == "clz" || op == "brev" || op == "bfind") return count(in, words);
     if (op == "bmsk" || op == "szext") return mask(in, words);
-    if (op == "lop3") {
-        if (words.take_type() != Type::b32 || !words.empty() || in.operands.size() != 5) return std::nullopt;
-        const auto* table = std::get_if<ptx::Immediate>(&in.operands[4].value);
-        if (!table || table->is_float) return std::nullopt;
-        return make(Type::b32, {Type::b32, Type::b32, Type::b32, Type::b32},
-                    [lut = table->bits & 0xff](const u64* s) {
-                        u64 d = 0;
-                        for (u64 i = 0; i < 32; ++i)
-                            d |= u64{bit(lut, u64{bit(s[0], i)} * 4 + u64{bit(s[1], i)} * 2 + bit(s[2], i))}
-                                 << i;
-                        return d;
-                    });
-    }
+    if (op == "lop3") return table_of_three(in, words);
+    if (op == "fns" && words.take_type() == Type::b32 && words.empty())
+        return make(Type::b32, {Type::b32, Type::b32, Type::s32}, find_nth_set);
     return std::nullopt;
 }
 

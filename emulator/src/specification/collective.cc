@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "emulator/src/specification/machine.h"
+#include "emulator/src/specification/soft_float.h"
 
 namespace emulator::specification {
 
@@ -94,10 +95,35 @@ void Machine::together(Warp& w, Group& g, const ptx::Instruction& in, LaneMask l
         return;
     }
     if (!words.take("sync")) return unsupported();
+    if (in.opcode == "elect") {  // the lowest lane
+        if (!words.empty() || in.operands.size() != 2 || !in.operands[0].pair) return unsupported();
+        int origin = 0;
+        bool undefined = false;
+        each_lane(lanes, [&](int lane) {
+            const Value mask = read(w, g, lane, in.operands[1], Type::b32);
+            if (mask.undefined && !undefined) origin = origin_for(w, in, mask, lane);
+            undefined |= mask.undefined != 0;
+        });
+        each_lane(lanes, [&](int lane) {
+            Value leader, chosen;
+            leader.origin = chosen.origin = origin;
+            leader.undefined = chosen.undefined = undefined ? ~std::uint64_t{0} : 0;
+            leader.bits = static_cast<std::uint64_t>(lowest(lanes));
+            chosen.bits = lane == lowest(lanes);
+            write(w, g, lane, in.operands[0], leader);
+            ptx::Operand second;
+            second.value = *in.operands[0].pair;
+            write(w, g, lane, second, chosen);
+        });
+        return;
+    }
     const auto mode = words.take_one_of({"up", "down", "bfly", "idx", "all", "any", "uni", "ballot", "add",
                                          "min", "max", "and", "or", "xor"});
+    const bool magnitudes = words.take("abs"), nan_wins = words.take("NaN");
     const auto type = words.take_type();
     if (!mode || !type || !words.empty()) return unsupported();
+    const bool real = in.opcode == "redux" && *type == Type::f32;
+    if ((magnitudes || nan_wins) && !real) return unsupported();
     const bool shuffles = in.opcode == "shfl";
     const Type source = in.opcode == "vote" ? Type::pred : *type;
     if (in.operands.size() != (shuffles ? 5u : 3u)) return unsupported();
@@ -193,6 +219,15 @@ void Machine::together(Warp& w, Group& g, const ptx::Instruction& in, LaneMask l
         } else {
             return unsupported();
         }
+    } else if (real) {
+        if (*mode != "min" && *mode != "max") return unsupported();
+        const auto value = [&](int lane) {
+            const std::uint64_t bits = a[static_cast<std::size_t>(lane)].bits;
+            return magnitudes ? bits & ~sign_bit(kSingle) : bits;
+        };
+        std::uint64_t r = value(lowest(lanes));
+        each_lane(lanes, [&](int lane) { r = smaller(r, value(lane), *mode == "max", nan_wins, kSingle); });
+        give(is_nan(r, kSingle) ? canonical_nan(kSingle) : r);
     } else {
         const bool logic = *mode == "and" || *mode == "or" || *mode == "xor";
         if (logic ? *type != Type::b32 : *type != Type::u32 && *type != Type::s32) return unsupported();

@@ -56,6 +56,12 @@ Number limited(Number n, bool sat, bool relu) {
     return n;
 }
 
+// .satfinite: the largest finite number in place of an infinity.
+u64 finite_one(u64 bits, const Format& f) {
+    const u64 infinity = encode({Kind::infinite, false, 0, 0, false}, f, Rounding::zero);
+    return (bits & ~sign_bit(f)) == infinity ? bits - 1 : bits;
+}
+
 }  // namespace
 
 std::optional<Operation> conversion(const ptx::Instruction& in) {
@@ -89,31 +95,34 @@ std::optional<Operation> conversion(const ptx::Instruction& in) {
             d[0] = 0;
             for (int k = 0; k < 2; ++k) {
                 const Number n = limited(decode(s[1 - k], kSingle), false, relu);
-                u64 bits = encode(n, f, rounding);
-                const u64 infinity = encode({Kind::infinite, false, 0, 0, false}, f, rounding);
-                if (finite && (bits & ~sign_bit(f)) == infinity) bits -= 1;
-                d[0] |= bits << (16 * k);
+                const u64 bits = encode(n, f, rounding);
+                d[0] |= (finite ? finite_one(bits, f) : bits) << (16 * k);
             }
         };
         return o;
     }
     if (*to == Type::tf32) {
-        if (*from != Type::f32 || ftz || sat || finite || relu || name != "rna") return std::nullopt;
-        o.compute = [](const u64* s, u64* d) {
+        if (*from != Type::f32 || ftz || sat || !name || integral || *name == "rm" || *name == "rp" ||
+            (relu && *name == "rna"))
+            return std::nullopt;
+        o.compute = [=](const u64* s, u64* d) {
             const Format tf32{11, -126, 127, 19};
-            const Number n = decode(s[0], kSingle);
+            Number n = decode(s[0], kSingle);
+            if (relu && n.kind != Kind::nan && n.negative) n = Number{};
+            const u64 bits = encode(n, tf32, rounding);
             d[0] =
-                n.kind == Kind::nan ? canonical_nan(kSingle) : encode(n, tf32, Rounding::nearest_away) << 13;
+                n.kind == Kind::nan ? canonical_nan(kSingle) : (finite ? finite_one(bits, tf32) : bits) << 13;
         };
         return o;
     }
-    if (finite || (name && *name == "rna")) return std::nullopt;
+    if (name && *name == "rna") return std::nullopt;
     const auto source = format_of(*from), result = format_of(*to);
     if ((!source && !is_integer(*from)) || (!result && !is_integer(*to))) return std::nullopt;
     const Type f = *from, t = *to;
     const bool single = f == Type::f32 || t == Type::f32;
     if (ftz && !single) return std::nullopt;
     if (relu && (!source || !result || result->width != 16)) return std::nullopt;
+    if (finite && (f != Type::f32 || !result || result->width != 16 || integral)) return std::nullopt;
 
     if (!source && !result) {
         if (name) return std::nullopt;
@@ -157,7 +166,7 @@ std::optional<Operation> conversion(const ptx::Instruction& in) {
     }
     const bool narrows = result->width < source->width || (result->width == source->width && f != t);
     if (narrows && (!name || integral)) return std::nullopt;
-    if (!narrows && name && !integral) return std::nullopt;
+    if (!narrows && name && !integral && f != Type::bf16) return std::nullopt;
     if (integral && f != t) return std::nullopt;
     o.compute = [=, g = *source, h = *result](const u64* s, u64* d) {
         u64 bits = truncated(s[0], g.width);
@@ -169,6 +178,7 @@ std::optional<Operation> conversion(const ptx::Instruction& in) {
         }
         if (integral) n = round_to_integral(n, rounding);
         d[0] = encode(limited(n, sat, relu), h, rounding);
+        if (finite) d[0] = finite_one(d[0], h);
         if (ftz && h.width == 32 && is_subnormal(d[0], h)) d[0] &= sign_bit(h);
     };
     return o;

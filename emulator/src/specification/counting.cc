@@ -27,17 +27,17 @@ Kind kind_of(const ptx::Instruction& in) {
     for (const std::string& m : in.modifiers)
         if (const auto t = ptx::parse_type(m)) types.push_back(*t);
     const Type type = types.empty() ? Type::none : op == "set" && types.size() > 1 ? types[1] : types.front();
-    const bool pair = type == Type::f16x2 || type == Type::bf16x2;
-    const bool half = pair || type == Type::f16 || type == Type::bf16;
-    const bool f64 = type == Type::f64, real = half || f64 || type == Type::f32;
+    const bool words = type == Type::f32x2, pair = words || type == Type::f16x2 || type == Type::bf16x2;
+    const bool half = (pair && !words) || type == Type::f16 || type == Type::bf16;
+    const bool f64 = type == Type::f64, real = half || f64 || words || type == Type::f32;
     Kind kind;
     if (is_one_of(op, {"bra", "brx", "call", "ret", "exit", "trap", "bar", "barrier", "nanosleep", "pmevent",
-                       "brkpt"})) {
+                       "griddepcontrol"})) {
         kind.pipe = &Counters::inst_control;
     } else if (is_one_of(op, {"ld", "ldu", "st", "atom", "red", "membar", "fence", "prefetch", "prefetchu",
-                              "shfl", "match", "redux"})) {
+                              "applypriority", "discard", "elect", "shfl", "match", "redux"})) {
         kind.pipe = &Counters::inst_lsu;
-    } else if (is_one_of(op, {"mov", "cvta", "isspacep"})) {
+    } else if (is_one_of(op, {"mov", "cvta", "isspacep", "createpolicy"})) {
         kind.pipe = &Counters::inst_uniform;
     } else if (is_one_of(op, {"vote", "activemask", "selp", "slct", "testp", "copysign"})) {
         kind.pipe = &Counters::inst_alu;

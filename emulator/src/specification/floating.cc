@@ -27,6 +27,8 @@ std::optional<Shape> shape_of(Type type) {
             return Shape{kBfloat, Type::bf16, type == Type::bf16 ? 1 : 2};
         case Type::f32:
             return Shape{kSingle, type, 1};
+        case Type::f32x2:
+            return Shape{kSingle, Type::f32, 2};
         case Type::f64:
             return Shape{kDouble, type, 1};
         default:
@@ -114,6 +116,9 @@ std::optional<Operation> arithmetic(const ptx::Instruction& in, int sources) {
     style.rounding = *rounding_named(direction);
     const std::string& op = in.opcode;
     const bool fused = op == "fma" || op == "mad";
+    if (shape->format.width == 32 && shape->elements == 2 &&
+        (op == "div" || op == "rcp" || op == "sqrt" || op == "mad" || style.sat))
+        return std::nullopt;
     const bool must_round = fused || op == "div" || op == "rcp" || op == "sqrt";
     if (must_round && !direction) return std::nullopt;
     if (is_half(*shape)) {
@@ -137,24 +142,39 @@ std::optional<Operation> arithmetic(const ptx::Instruction& in, int sources) {
     });
 }
 
-// "min(+0, -0) is -0"; a NaN loses against a number, unless .NaN.
-u64 smaller(u64 a, u64 b, bool maximum, bool nan_wins, const Format& f) {
-    const bool a_nan = is_nan(a, f), b_nan = is_nan(b, f);
-    if ((a_nan && b_nan) || (nan_wins && (a_nan || b_nan))) return canonical_nan(f);
-    if (a_nan) return b;
-    if (b_nan) return a;
-    const Number x = decode(a, f), y = decode(b, f);
-    int order = compare(x, y);
-    if (order == 0) order = x.negative == y.negative ? 0 : x.negative ? -1 : 1;
-    return (order <= 0) == !maximum ? a : b;
+// add, sub, fma of f32 with f16 or bf16: all operands but the last are of the narrow type, and exact in f32.
+std::optional<Operation> mixed_arithmetic(const ptx::Instruction& in, int sources) {
+    Words words(in);
+    Style style;
+    style.sat = words.take("sat");
+    const auto direction = words.take_one_of({"rn", "rz", "rm", "rp"});
+    const auto type = words.take_type(), from = words.take_type();
+    if (type != Type::f32 || (from != Type::f16 && from != Type::bf16) || !words.empty()) return std::nullopt;
+    const bool fused = in.opcode == "fma";
+    if (fused && !direction) return std::nullopt;
+    style.rounding = *rounding_named(direction);
+    Operation o;
+    o.destination = Type::f32;
+    o.sources.assign(static_cast<std::size_t>(sources), *from);
+    o.sources.back() = Type::f32;
+    o.compute = [=, narrow = *from == Type::f16 ? kHalf : kBfloat, minus = in.opcode == "sub"](const u64* s,
+                                                                                               u64* d) {
+        const Number last = decode(truncated(s[sources - 1], 32), kSingle);
+        const Number a = decode(truncated(s[0], 16), narrow);
+        const Number first = fused ? multiply(a, decode(truncated(s[1], 16), narrow)) : a;
+        const Number sum = add(first, minus && last.kind != Kind::nan ? negate(last) : last, style.rounding);
+        d[0] = finish(encode(sum, kSingle, style.rounding), style, kSingle);
+    };
+    return o;
 }
 
 std::optional<Operation> minimum(const ptx::Instruction& in) {
     Words words(in);
     Style style;
     style.ftz = words.take("ftz");
-    const bool nan_wins = words.take("NaN"), xorsign = words.take("xorsign");
-    if (xorsign && !words.take("abs")) return std::nullopt;
+    const bool nan_wins = words.take("NaN"), xorsign = words.take("xorsign"), abs = words.take("abs");
+    if (xorsign && !abs) return std::nullopt;
+    const bool magnitudes = abs && !xorsign;
     const auto type = words.take_type();
     const auto shape = type ? shape_of(*type) : std::nullopt;
     if (!shape || !words.empty()) return std::nullopt;
@@ -164,15 +184,13 @@ std::optional<Operation> minimum(const ptx::Instruction& in) {
     if (shape->element == Type::bf16 && style.ftz) return std::nullopt;
     const bool three = in.operands.size() == 4;
     if (three && (*type != Type::f32 || xorsign)) return std::nullopt;
+    if ((magnitudes && !three) || (shape->format.width == 32 && shape->elements == 2)) return std::nullopt;
     return elementwise(*type, *shape, three ? 3 : 2, style, [=](const u64* x) {
-        u64 a = x[0], b = x[1];
-        const u64 sign = (a ^ b) & sign_bit(f);
-        if (xorsign) {
-            a &= ~sign_bit(f);
-            b &= ~sign_bit(f);
-        }
+        const u64 kept = abs ? ~sign_bit(f) : ~u64{0};
+        const u64 a = x[0] & kept, b = x[1] & kept;
+        const u64 sign = (x[0] ^ x[1]) & sign_bit(f);
         u64 r = smaller(a, b, maximum, nan_wins, f);
-        if (three) r = smaller(r, x[2], maximum, nan_wins, f);
+        if (three) r = smaller(r, x[2] & kept, maximum, nan_wins, f);
         return xorsign && !is_nan(r, f) ? r | sign : r;
     });
 }
@@ -195,6 +213,7 @@ std::optional<Operation> sign(const ptx::Instruction& in) {  // abs neg copysign
         return o;
     }
     if (style.ftz && (f.width == 64 || shape->element == Type::bf16)) return std::nullopt;
+    if (*type == Type::f32x2) return std::nullopt;
     const bool abs = in.opcode == "abs";
     return elementwise(*type, *shape, 1, style, [=](const u64* x) { return abs ? x[0] & ~s : x[0] ^ s; });
 }
@@ -261,8 +280,22 @@ std::optional<u64> true_value(Type result, Type compared) {
 
 }  // namespace
 
+u64 smaller(u64 a, u64 b, bool maximum, bool nan_wins, const Format& f) {
+    const bool a_nan = is_nan(a, f), b_nan = is_nan(b, f);
+    if ((a_nan && b_nan) || (nan_wins && (a_nan || b_nan))) return canonical_nan(f);
+    if (a_nan) return b;
+    if (b_nan) return a;
+    const Number x = decode(a, f), y = decode(b, f);
+    int order = compare(x, y);
+    if (order == 0) order = x.negative == y.negative ? 0 : x.negative ? -1 : 1;
+    return (order <= 0) == !maximum ? a : b;
+}
+
 std::optional<Operation> float_operation(const ptx::Instruction& in) {
     const std::string& op = in.opcode;
+    const bool mixed = in.has("f32") && (in.has("f16") || in.has("bf16"));
+    if (mixed && (op == "add" || op == "sub")) return mixed_arithmetic(in, 2);
+    if (mixed && op == "fma") return mixed_arithmetic(in, 3);
     if (op == "add" || op == "sub" || op == "mul" || op == "div") return arithmetic(in, 2);
     if (op == "fma" || op == "mad") return arithmetic(in, 3);
     if (op == "rcp" || op == "sqrt") return arithmetic(in, 1);
@@ -315,6 +348,7 @@ std::optional<Operation> comparison(const ptx::Instruction& in) {  // setp set s
     if (!result || !type || !words.empty()) return std::nullopt;
     const auto shape = shape_of(*type);
     const bool integer = is_integer(*type) && bits_of(*type) >= 16;
+    if (*type == Type::f32x2) return std::nullopt;
     if (!shape && !integer) return std::nullopt;
     const bool unsigned_name = *name == "lo" || *name == "ls" || *name == "hi" || *name == "hs";
     if (integer && (ftz || name->size() == 3)) return std::nullopt;

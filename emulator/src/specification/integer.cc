@@ -144,9 +144,11 @@ std::optional<Operation> multiply(const ptx::Instruction& in) {  // mul mad madc
 std::optional<Operation> multiply24(const ptx::Instruction& in) {  // mul24 mad24
     Words words(in);
     const auto part = words.take_one_of({"lo", "hi"});
+    const bool sat = words.take("sat");
     const auto type = words.take_type();
     if (!part || !words.empty() || (type != Type::u32 && type != Type::s32)) return std::nullopt;
     const bool adds = in.opcode == "mad24", hi = *part == "hi", negative = *type == Type::s32;
+    if (sat && (!adds || !hi || !negative)) return std::nullopt;
     const auto of = [=](u64 a, u64 b) {
         const i128 x = negative ? static_cast<i128>(static_cast<std::int64_t>(sign_extended(a, 24)))
                                 : static_cast<i128>(truncated(a, 24));
@@ -156,7 +158,9 @@ std::optional<Operation> multiply24(const ptx::Instruction& in) {  // mul24 mad2
         return static_cast<u64>(hi ? p >> 16 : p);
     };
     if (!adds) return binary(*type, of);
-    return ternary(*type, [=](u64 a, u64 b, u64 c) { return of(a, b) + c; });
+    return ternary(*type, [=, t = *type](u64 a, u64 b, u64 c) {
+        return sat ? static_cast<u64>(clamp(value(of(a, b), t) + value(c, t), t)) : of(a, b) + c;
+    });
 }
 
 std::optional<Operation> divide(const ptx::Instruction& in) {

@@ -21,7 +21,8 @@ constexpr std::uint64_t kMostThreads = 4096;  // every pair of them has a clock
 
 bool is_collective(const ptx::Instruction& in) {
     const std::string& op = in.opcode;
-    return op == "shfl" || op == "vote" || op == "match" || op == "redux" || (op == "bar" && in.has("warp"));
+    return op == "elect" || op == "shfl" || op == "vote" || op == "match" || op == "redux" ||
+           (op == "bar" && in.has("warp"));
 }
 bool is_warp_barrier(const ptx::Instruction& in) { return in.opcode == "bar" && in.has("warp"); }
 const ptx::Instruction& instruction_of(const Group& g) { return g.at->function->code[g.pc]; }
@@ -41,7 +42,8 @@ Outcome Machine::run() {
     variables_ = module_variables(handle_, memory_, false);
     threads_ = static_cast<std::uint32_t>(launch_.block.count());
     warps_ = (threads_ + kWarpSize - 1) / kWarpSize;
-    if (launch_.cooperative || launch_.grid.count() > kMostThreads / threads_) {
+    if (launch_.cooperative || launch_.cluster || kernel_->required_cluster ||
+        launch_.grid.count() > kMostThreads / threads_) {
         outcome_.refused = LaunchError{
             "unsupported-launch", "the specification engine runs plain launches of at most 4096 threads"};
         return std::move(outcome_);

@@ -165,8 +165,12 @@ struct MemoryForm {  // of ld, st, atom, red
     ptx::Type type = ptx::Type::none;
     std::string operation;  // of atom and red
     bool is_argument = false, is_parameter_of_function = false;
+    bool is_128 = false;  // two elements of 64 bits that are one
     unsigned bytes() const { return element_bytes * elements; }
 };
+
+// Element e of the data of a memory instruction: of a vector, or a half of a 128-bit register.
+ptx::Operand element_of(const ptx::Operand& operand, unsigned e);
 
 class Machine {
   public:

@@ -45,25 +45,38 @@ std::optional<MemoryForm> Machine::memory_form(const Group& g, const ptx::Instru
     } else {
         words.take_one_of({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
         form.non_coherent = words.take("nc");
+        words.take("unified");
+        words.take_one_of({"L2::evict_normal", "L2::evict_first", "L2::evict_last"});
         words.take_one_of({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last",
                            "L1::no_allocate"});
         words.take_one_of({"L2::64B", "L2::128B", "L2::256B"});
     }
+    const std::size_t policy = words.take("L2::cache_hint") ? 1 : 0;  // an operand at the end
     const auto vector = words.take_one_of({"v2", "v4", "v8"});
     const auto type = words.take_type();
     if (!type || !words.empty()) return std::nullopt;
     form.type = *type;
     form.elements = vector ? static_cast<unsigned>((*vector)[1] - '0') : 1;
     form.element_bytes = ptx::size_bytes(*type);
+    if (*type == Type::b128) {
+        if (vector) return std::nullopt;
+        form.is_128 = true;
+        form.type = Type::b64;
+        form.elements = 2;
+        form.element_bytes = 8;
+    }
     form.sign_extends = is_signed(*type);
     if (form.element_bytes == 0 || form.element_bytes > 8 || form.bytes() > 32 || *type == Type::pred)
         return std::nullopt;
     if (updates) {
         const bool integer = is_integer(*type) && bits_of(*type) >= 32;
-        const bool real = !is_integer(*type) && *type != Type::tf32;
+        const bool real = *type == Type::f32 || *type == Type::f64 || *type == Type::f16 ||
+                          *type == Type::bf16 || *type == Type::f16x2 || *type == Type::bf16x2;
+        const bool half = real && *type != Type::f32 && *type != Type::f64;
         const std::string& op = form.operation;
-        const bool known = op == "add"                                ? integer || real
-                           : op == "min" || op == "max"               ? integer
+        const bool known = form.is_128                                ? op == "exch" || op == "cas"
+                           : op == "add"                              ? integer || real
+                           : op == "min" || op == "max"               ? integer || half
                            : op == "and" || op == "or" || op == "xor" ? integer
                            : op == "exch"                             ? integer
                            : op == "cas"                              ? integer || *type == Type::b16
@@ -72,8 +85,8 @@ std::optional<MemoryForm> Machine::memory_form(const Group& g, const ptx::Instru
         if (form.space != Space::generic && form.space != Space::global && form.space != Space::shared)
             return std::nullopt;
         const std::size_t values = op == "cas" ? 2 : 1, first = in.opcode == "red" ? 0 : 1;
-        if (in.operands.size() != first + 1 + values) return std::nullopt;
-    } else if (in.operands.size() != 2) {
+        if (in.operands.size() != first + 1 + values + policy) return std::nullopt;
+    } else if (in.operands.size() != 2 + policy) {
         return std::nullopt;
     }
     if (form.space == Space::param) {
@@ -107,6 +120,10 @@ bool Machine::memory_access(Warp& w, Group& g, const ptx::Instruction& in, LaneM
     // The data's registers.
     const auto each_element = [&](const ptx::Operand& operand, auto&& good) {
         const auto* vector = std::get_if<ptx::Vector>(&operand.value);
+        const auto* whole = std::get_if<ptx::Register>(&operand.value);
+        if (form->is_128)
+            return (whole && whole->type == Type::b128) || std::holds_alternative<ptx::Sink>(operand.value);
+        if (whole && whole->type == Type::b128) return false;
         if (!vector) return form->elements == 1 && good(operand);
         return vector->elements.size() == form->elements &&
                std::all_of(vector->elements.begin(), vector->elements.end(), good);
@@ -118,7 +135,8 @@ bool Machine::memory_access(Warp& w, Group& g, const ptx::Instruction& in, LaneM
         return readable(g, o, form->type);
     };
     if (form->load && in.opcode != "red" && !each_element(in.operands[0], writes)) return false;
-    for (std::size_t k = place + 1; k < in.operands.size() && form->store; ++k)
+    const std::size_t end = in.operands.size() - (in.has("L2::cache_hint") ? 1 : 0);
+    for (std::size_t k = place + 1; k < end && form->store; ++k)
         if (!each_element(in.operands[k], reads)) return false;
     // The base.
     const auto* reg = std::get_if<ptx::Register>(&address->base);
@@ -138,8 +156,7 @@ bool Machine::memory_access(Warp& w, Group& g, const ptx::Instruction& in, LaneM
                               << (8 * b);
                 if (form->sign_extends)
                     v.bits = sign_extended(v.bits, static_cast<int>(8 * form->element_bytes));
-                const auto* vector = std::get_if<ptx::Vector>(&in.operands[0].value);
-                write(w, g, lane, vector ? vector->elements[e] : in.operands[0], v);
+                write(w, g, lane, element_of(in.operands[0], e), v);
             }
         });
         return true;
@@ -306,11 +323,17 @@ void Machine::store_byte(Warp& w, int lane, Space space, std::uint64_t address, 
     }
 }
 
-namespace {
-const ptx::Operand& element_of(const ptx::Operand& operand, unsigned e) {
-    const auto* vector = std::get_if<ptx::Vector>(&operand.value);
-    return vector ? vector->elements[e] : operand;
+ptx::Operand element_of(const ptx::Operand& operand, unsigned e) {
+    if (const auto* vector = std::get_if<ptx::Vector>(&operand.value)) return vector->elements[e];
+    ptx::Operand element = operand;
+    if (auto* reg = std::get_if<ptx::Register>(&element.value); reg && reg->type == Type::b128) {
+        reg->type = Type::b64;
+        reg->index += e;
+    }
+    return element;
 }
+
+namespace {
 const char* rule_of(const Buffer* buffer) {
     return buffer && buffer->kind == BufferKind::output ? "uninitialised-output-read" : "uninitialised-read";
 }
@@ -399,8 +422,14 @@ std::uint64_t float_sum(std::uint64_t a, std::uint64_t b, Type type, bool flushe
     }
     return flushed(encode(sum, f, Rounding::nearest_even));
 }
-std::uint64_t updated(const std::string& op, Type type, std::uint64_t old, std::uint64_t b, std::uint64_t c,
-                      bool global) {
+std::uint64_t float_extreme(std::uint64_t a, std::uint64_t b, Type type, bool maximum) {
+    const Format f = format_of(type);
+    const auto one = [&](int at) {
+        return smaller(truncated(a >> at, 16), truncated(b >> at, 16), maximum, false, f) << at;
+    };
+    return one(0) | (bits_of(type) == 32 ? one(16) : 0);
+}
+std::uint64_t updated(const std::string& op, Type type, std::uint64_t old, std::uint64_t b, bool global) {
     const int n = bits_of(type);
     const auto less = [&](std::uint64_t x, std::uint64_t y) {
         if (!is_signed(type)) return x < y;
@@ -408,13 +437,13 @@ std::uint64_t updated(const std::string& op, Type type, std::uint64_t old, std::
                static_cast<std::int64_t>(sign_extended(y, n));
     };
     if (op == "add") return is_integer(type) ? old + b : float_sum(old, b, type, global && type == Type::f32);
+    if (!is_integer(type) && (op == "min" || op == "max")) return float_extreme(old, b, type, op == "max");
     if (op == "min") return less(b, old) ? b : old;
     if (op == "max") return less(old, b) ? b : old;
     if (op == "and") return old & b;
     if (op == "or") return old | b;
     if (op == "xor") return old ^ b;
     if (op == "exch") return b;
-    if (op == "cas") return old == b ? c : old;
     if (op == "inc") return old >= b ? 0 : old + 1;
     return old == 0 || old > b ? b : old - 1;  // dec
 }
@@ -439,13 +468,14 @@ void Machine::update(Warp& w, Group& g, const ptx::Instruction& in, const Memory
     int stored_origin = 0;
     bool stores_undefined = false;
     std::vector<std::uint64_t> old(form.elements), fresh(form.elements);
+    bool equal = true;  // cas: to what is compared
     for (unsigned e = 0; e < form.elements; ++e) {
         for (unsigned b = 0; b < form.element_bytes; ++b)
             old[e] |=
                 std::uint64_t{load_byte(w, at.lane, space, at.address + e * form.element_bytes + b).value}
                 << (8 * b);
         std::uint64_t values[2] = {};
-        for (std::size_t k = 0; place + 1 + k < in.operands.size(); ++k) {
+        for (std::size_t k = 0; k < (form.operation == "cas" ? 2u : 1u); ++k) {
             const Value v = read(w, g, at.lane, element_of(in.operands[place + 1 + k], e), form.type);
             values[k] = truncated(v.bits, n);
             if (!truncated(v.undefined, n)) continue;
@@ -454,9 +484,13 @@ void Machine::update(Warp& w, Group& g, const ptx::Instruction& in, const Memory
             const bool kept = !buffer || (buffer->track_initialised && buffer->kind == BufferKind::scratch);
             if (!kept) use_undefined(w, in, at.lane, stored_origin);
         }
-        fresh[e] = truncated(
-            updated(form.operation, form.type, old[e], values[0], values[1], space != Space::shared), n);
+        equal &= old[e] == values[0];
+        fresh[e] =
+            form.operation == "cas"
+                ? values[1]
+                : truncated(updated(form.operation, form.type, old[e], values[0], space != Space::shared), n);
     }
+    if (form.operation == "cas" && !equal) fresh = old;
     const bool kept = !buffer || (buffer->track_initialised && buffer->kind == BufferKind::scratch);
     if (fresh != old) changed_ = true;
     for (unsigned b = 0; b < form.bytes(); ++b) {

@@ -55,7 +55,8 @@ std::uint64_t sign_extended(std::uint64_t value, int bits) {
 }
 
 std::optional<Operation> operation_of(const ptx::Instruction& instruction) {
-    for (const auto family : {integer_operation, bit_operation, float_operation, comparison, conversion})
+    for (const auto family : {integer_operation, bit_operation, float_operation, comparison, conversion,
+                              narrow_conversion, video_operation})
         if (auto operation = family(instruction)) return operation;
     return std::nullopt;
 }

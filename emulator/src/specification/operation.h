@@ -16,6 +16,8 @@ struct Operation {
     ptx::Type destination = ptx::Type::none;
     int destinations = 1;  // 2: setp's second predicate
     bool reads_carry = false, writes_carry = false;
+    bool negates_itself = false;      // a minus before an operand is part of the operation (vmad)
+    bool may_drop_the_first = false;  // `_|p` asks for the second destination alone (lop3)
     // d[0] (and d[1]) from the sources, in the low bits; a predicate is 0 or 1. With reads_carry the flag
     // stands after the sources; with writes_carry d[1] is the flag.
     std::function<void(const std::uint64_t* s, std::uint64_t* d)> compute;
@@ -49,5 +51,11 @@ std::optional<Operation> bit_operation(const ptx::Instruction& instruction);
 std::optional<Operation> float_operation(const ptx::Instruction& instruction);
 std::optional<Operation> comparison(const ptx::Instruction& instruction);
 std::optional<Operation> conversion(const ptx::Instruction& instruction);
+std::optional<Operation> narrow_conversion(const ptx::Instruction& instruction);
+std::optional<Operation> video_operation(const ptx::Instruction& instruction);
+
+// The smaller or larger of two floats: "min(+0, -0) is -0"; a NaN loses against a number, unless nan_wins.
+struct Format;
+std::uint64_t smaller(std::uint64_t a, std::uint64_t b, bool maximum, bool nan_wins, const Format& format);
 
 }  // namespace emulator::specification

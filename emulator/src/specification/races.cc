@@ -156,9 +156,8 @@ void Machine::record(Warp& w, Group& g, const ptx::Instruction& in, const Memory
             AccessRecord& part = parts.try_emplace(address / 4, r).first->second;
             part.bytes |= 1u << (address % 4);
             if (form.store && !updates) {
-                const auto* vector = std::get_if<ptx::Vector>(&in.operands[1].value);
-                const unsigned e = b / form.element_bytes;
-                const Value v = read(w, g, at.lane, vector ? vector->elements[e] : in.operands[1], form.type);
+                const ptx::Operand element = element_of(in.operands[1], b / form.element_bytes);
+                const Value v = read(w, g, at.lane, element, form.type);
                 part.stored[address % 4] =
                     static_cast<std::uint8_t>(v.bits >> (8 * (b % form.element_bytes)));
             }

@@ -95,6 +95,7 @@ std::uint64_t Machine::undefined_result(const ptx::Instruction& in, const std::v
         if ((type == Type::f16x2 || type == Type::bf16x2) && last == Type::f32)
             return (s[0].undefined ? 0xffff0000u : 0u) | (s[1].undefined ? 0xffffu : 0u);
         const int from = bits_of(last), kept = std::min(n, from);
+        if (s.size() > 1) return everything;  // two values that become one
         if (is_integer(type) && is_integer(last) && !in.has("sat")) {
             const std::uint64_t bits = truncated(s[0].undefined, kept);
             return is_signed(last) && kept == from ? sign_extended(bits, kept) : bits;
@@ -107,6 +108,11 @@ std::uint64_t Machine::undefined_result(const ptx::Instruction& in, const std::v
         for (const Value& each : s) all |= each.undefined;
         if (destinations == 2) return k == 0 ? all & 0xffff : all & 0xffff0000;
         return (all & 0xffff ? 0xffffu : 0u) | (all & 0xffff0000 ? 0xffff0000u : 0u);
+    }
+    if (last == Type::f32x2) {
+        std::uint64_t all = 0;
+        for (const Value& each : s) all |= each.undefined;
+        return (truncated(all, 32) ? 0xffffffffu : 0u) | (all >> 32 ? 0xffffffff00000000u : 0u);
     }
     return everything;
 }

@@ -296,14 +296,27 @@ bool Machine::plain(Warp& w, Group& g, const ptx::Instruction& in, LaneMask exec
     if (op == "cvta" || op == "isspacep") return convert_address(w, g, in, exec);
     if (op == "ld" || op == "ldu" || op == "st" || op == "atom" || op == "red")
         return memory_access(w, g, in, exec);
-    if (op == "prefetch" || op == "prefetchu" || op == "pmevent" || op == "brkpt") return true;
+    if (op == "prefetch" || op == "prefetchu" || op == "pmevent" || op == "applypriority" ||
+        op == "discard" || op == "griddepcontrol")
+        return true;
     if (op == "activemask") {
         if (in.operands.size() != 1 || !writable(in.operands[0], Type::b32)) return false;
         each_lane(exec, [&](int lane) { write(w, g, lane, in.operands[0], {exec, 0, 0}); });
         return true;
     }
+    if (op == "createpolicy") {  // opaque; only hints take it
+        if (in.operands.empty() || !writable(in.operands[0], Type::b64)) return false;
+        each_lane(exec, [&](int lane) { write(w, g, lane, in.operands[0], {}); });
+        return true;
+    }
     if (op == "membar" || op == "fence") {
         Words words(in);
+        if (words.take(
+                "proxy")) {  // of the proxies only the async one could matter, and nothing here uses it
+            const bool async = words.take("async"), alias = words.take("alias");
+            words.take_one_of({"global", "shared::cta", "shared::cluster"});
+            return async != alias && words.empty();
+        }
         const auto semantics = words.take_one_of({"sc", "acq_rel", "acquire", "release"});
         const auto scope = words.take_one_of({"cta", "cluster", "gpu", "sys", "gl"});
         if (!scope || !words.empty()) return false;
@@ -315,14 +328,17 @@ bool Machine::plain(Warp& w, Group& g, const ptx::Instruction& in, LaneMask exec
     const auto& o = operation(in);
     if (!o || in.operands.size() != 1 + o->sources.size()) return false;
     const ptx::Operand& to = in.operands[0];
-    const bool only_second = std::holds_alternative<ptx::Sink>(to.value) && to.pair;
+    const bool only_second = std::holds_alternative<ptx::Sink>(to.value) && to.pair && !o->may_drop_the_first;
     if (!writable(to, o->destination) || only_second || (to.pair && o->destinations != 2)) return false;
+    std::vector<ptx::Operand> from(in.operands.begin() + 1, in.operands.end());
+    if (o->negates_itself)
+        for (ptx::Operand& operand : from) operand.negated = false;
     for (std::size_t k = 0; k < o->sources.size(); ++k)
-        if (!readable(g, in.operands[1 + k], o->sources[k])) return false;
+        if (!readable(g, from[k], o->sources[k])) return false;
     each_lane(exec, [&](int lane) {
         std::vector<Value> sources;
         for (std::size_t k = 0; k < o->sources.size(); ++k)
-            sources.push_back(read(w, g, lane, in.operands[1 + k], o->sources[k]));
+            sources.push_back(read(w, g, lane, from[k], o->sources[k]));
         Value& carry = g.at->carry[static_cast<std::size_t>(lane)];
         if (o->reads_carry) sources.push_back(carry);
         std::array<std::uint64_t, 6> s{};
