@@ -269,6 +269,7 @@ bool mbarrier(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) 
     if (space == "shared::cluster" && !remote_possible) return d.fail("this space");
     if (remote_possible && (!space || space == "shared::cluster")) out.flags |= flag::in_cluster;
     if (!m.take("b64")) return d.fail("this form");
+    if (operation != "pending_count") out.size = 8;  // of the object at the address
     const std::size_t n = in.operands.size();
     if (operation == "init")
         return n == 2 && d.handler(out, "mbarrier.init") && d.address(out, in.operands[0]) &&

@@ -4,6 +4,7 @@
 #include "emulator/src/exec/lanes.h"
 #include "emulator/src/exec/tables.h"
 #include "emulator/src/exec/undefined.h"
+#include "emulator/src/launch/origins.h"
 #include "emulator/src/races/races.h"
 
 namespace emulator::exec {
@@ -77,7 +78,10 @@ void copy(Warp& w, const Instr& in, Mask exec) {
                 c.undefined = true;
             std::memcpy(c.data.data(), b->data() + (from[i] - b->address), take[i]);
         }
-        if (launch.check_initialised) clear_bits(w.block->shared_written, to[i], bytes);
+        if (launch.check_initialised) {
+            clear_bits(w.block->shared_written, to[i], bytes);
+            forget_stored_undefined(w, w.block->shared_written, to[i], bytes);
+        }
         w.open_group.copies.push_back(c);
         w.open_group.lanes |= Mask{1} << i;
     });

@@ -91,12 +91,39 @@ struct ThreadOrder {
     Clock reads;  // what others had read before they exchanged values with this thread
 };
 
+void join(Clock& into, const Clock& from);  // the later of both, thread by thread
+
+// The thread and instruction that a report names.
+struct Who {
+    const ptx::Instruction* instruction = nullptr;
+    std::uint64_t block = 0;
+    std::uint32_t thread = 0;
+};
+
+// A copy of one thread that has not arrived in shared memory.
+struct Copy {
+    std::uint64_t to = 0;
+    std::vector<std::uint8_t> data;
+    bool defined = true;
+    const ptx::Instruction* instruction = nullptr;
+};
+
+struct Mbarrier {
+    std::uint64_t pending = 0, expected = 0, phase = 0;
+    std::int64_t bytes = 0;  // that were announced and are not complete
+    std::uint64_t kept = 0;  // what its memory holds
+    ThreadOrder arriving, completed;
+    Who made, arrived, expecting;
+};
+
 struct Warp {
     std::uint32_t index = 0;
     LaneMask present = 0, live = 0;
     std::list<Group> groups;  // in the order in which they came to be
     std::vector<std::unique_ptr<Activation>> activations;
     std::array<std::vector<Byte>, kWarpSize> local;
+    std::array<std::vector<Copy>, kWarpSize> open_copies;               // not committed
+    std::array<std::vector<std::vector<Copy>>, kWarpSize> copy_groups;  // committed, the oldest first
     std::uint64_t instructions = 0, global_loads = 0;
     bool ends_turn = false, gives_way = false;
     // polling
@@ -132,6 +159,7 @@ struct AccessRecord {
          non_coherent = false;
     unsigned bytes = 0;  // which of the four
     std::array<std::uint8_t, 4> stored{};
+    bool unknown = false;  // what it stores: a copy that has not arrived
 };
 
 struct Block {
@@ -141,7 +169,8 @@ struct Block {
     std::array<BlockBarrier, 16> barriers;
     std::uint32_t live_threads = 0;
     std::vector<Byte> shared;
-    std::uint64_t changes = 0;  // stores, atomics that changed something, barriers, exits
+    std::map<std::uint64_t, Mbarrier> mbarriers;  // by address
+    std::uint64_t changes = 0;                    // stores, atomics that changed something, barriers, exits
     std::map<std::uint64_t, std::vector<AccessRecord>> shared_accesses;  // by address / 4
     std::map<std::uint64_t, Clock> shared_releases;                      // by address
 };
@@ -250,9 +279,33 @@ class Machine {
     void polls(Warp& w, Group& g, const ptx::Instruction& in, const std::vector<LaneAccess>& lanes,
                ptx::Space space);
 
+    // asynchronous.cc
+    std::uint64_t effective_address(Group& g, int lane, const ptx::Address& address, bool shared);
+    bool can_address(const Group& g, const ptx::Address& address) const;
+    void use_address(Warp& w, Group& g, const ptx::Instruction& in, const ptx::Address& address,
+                     LaneMask exec);
+    bool asynchronous_copy(Warp& w, Group& g, const ptx::Instruction& in, LaneMask exec);
+    bool copies_arrive(Warp& w, Group& g, const ptx::Instruction& in, LaneMask exec);
+    void land(Warp& w, Group& g, int lane, const std::vector<Copy>& copies);
+    void land_all(Warp& w, Group& g, int lane);
+    bool mbarrier(Warp& w, Group& g, const ptx::Instruction& in, LaneMask exec);
+    std::optional<std::uint64_t> mbarrier_place(Warp& w, Group& g, const ptx::Instruction& in, int lane,
+                                                const ptx::Address& address);
+    Mbarrier* mbarrier_at(Warp& w, Group& g, const ptx::Instruction& in, int lane,
+                          const ptx::Address& address);
+    void keep(std::uint64_t at, Mbarrier& m);
+    void settle(std::uint64_t at, Mbarrier& m);
+    bool announce(Warp& w, const ptx::Instruction& in, int lane, std::uint64_t at, Mbarrier& m,
+                  std::int64_t bytes);
+    bool arrive_at(Warp& w, const ptx::Instruction& in, int lane, std::uint64_t at, Mbarrier& m,
+                   std::uint64_t count, bool drops, bool no_complete);
+    void release_to(Mbarrier& m, std::uint32_t number, bool relaxed);
+
     // races.cc
+    // `data`: what a store puts there; null: its operand says so; empty: that is not known yet.
     void record(Warp& w, Group& g, const ptx::Instruction& in, const MemoryForm& form,
-                const std::vector<LaneAccess>& lanes, ptx::Space space);
+                const std::vector<LaneAccess>& lanes, ptx::Space space,
+                const std::vector<std::uint8_t>* data = nullptr);
     void touch(std::vector<AccessRecord>& records, AccessRecord now, bool shared);
     void race(const AccessRecord& earlier, const AccessRecord& later, bool shared, bool adjacent);
     void report_peeked();
@@ -276,11 +329,6 @@ class Machine {
 
     // report.cc
     std::pair<std::uint64_t, std::uint64_t> identity(const ptx::Instruction& in) const;
-    struct Who {
-        const ptx::Instruction* instruction = nullptr;
-        std::uint64_t block = 0;
-        std::uint32_t thread = 0;
-    };
     bool known(const char* rule, const ptx::Instruction& a, const ptx::Instruction* b);
     void report(const char* rule, const Who& who, std::string message, bool fatal,
                 const Who* other = nullptr);

@@ -11,13 +11,14 @@
 
 namespace emulator::specification {
 
-namespace {
-
 void join(Clock& into, const Clock& from) {
     if (from.empty()) return;
     if (into.size() < from.size()) into.resize(from.size(), 0);
     for (std::size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
 }
+
+namespace {
+
 bool covers(const Clock& clock, const AccessRecord& r) {
     return r.number < clock.size() && clock[r.number] >= r.epoch;
 }
@@ -128,7 +129,8 @@ void Machine::synchronise(const std::vector<std::uint32_t>& arriving,
 }
 
 void Machine::record(Warp& w, Group& g, const ptx::Instruction& in, const MemoryForm& form,
-                     const std::vector<LaneAccess>& lanes, ptx::Space space) {
+                     const std::vector<LaneAccess>& lanes, ptx::Space space,
+                     const std::vector<std::uint8_t>* data) {
     const bool shared = space == ptx::Space::shared;
     const bool updates = form.load && form.store;
     serial_ += 1;
@@ -155,7 +157,10 @@ void Machine::record(Warp& w, Group& g, const ptx::Instruction& in, const Memory
             const std::uint64_t address = at.address + b;
             AccessRecord& part = parts.try_emplace(address / 4, r).first->second;
             part.bytes |= 1u << (address % 4);
-            if (form.store && !updates) {
+            part.unknown = data && data->empty();
+            if (data && !data->empty()) {
+                part.stored[address % 4] = (*data)[b];
+            } else if (form.store && !updates && !data) {
                 const ptx::Operand element = element_of(in.operands[1], b / form.element_bytes);
                 const Value v = read(w, g, at.lane, element, form.type);
                 part.stored[address % 4] =
@@ -198,7 +203,7 @@ void Machine::touch(std::vector<AccessRecord>& records, AccessRecord now, bool s
         if ((now.strong || now.atomic) && (covers(order.pending, *r) || covers(order.pending_in_block, *r)))
             continue;
         if (r->writes && now.writes && !r->atomic && !now.atomic) {  // the same value is no harm
-            bool same = true;
+            bool same = !r->unknown && !now.unknown;
             for (unsigned b = 0; b < 4; ++b)
                 if ((r->bytes & now.bytes) >> b & 1) same &= r->stored[b] == now.stored[b];
             if (same) continue;

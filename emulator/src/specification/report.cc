@@ -14,7 +14,7 @@ std::pair<std::uint64_t, std::uint64_t> Machine::identity(const ptx::Instruction
     return {~std::uint64_t{0}, reinterpret_cast<std::uintptr_t>(&in)};
 }
 
-Machine::Who Machine::who(const Warp& w, const ptx::Instruction& in, int lane) const {
+Who Machine::who(const Warp& w, const ptx::Instruction& in, int lane) const {
     return {&in, block_->linear, w.index * kWarpSize + static_cast<std::uint32_t>(lane)};
 }
 Dim3 Machine::thread_index(std::uint32_t t) const {

@@ -304,6 +304,8 @@ bool Machine::plain(Warp& w, Group& g, const ptx::Instruction& in, LaneMask exec
         each_lane(exec, [&](int lane) { write(w, g, lane, in.operands[0], {exec, 0, 0}); });
         return true;
     }
+    if (op == "cp") return asynchronous_copy(w, g, in, exec);
+    if (op == "mbarrier") return mbarrier(w, g, in, exec);
     if (op == "createpolicy") {  // opaque; only hints take it
         if (in.operands.empty() || !writable(in.operands[0], Type::b64)) return false;
         each_lane(exec, [&](int lane) { write(w, g, lane, in.operands[0], {}); });

@@ -390,7 +390,7 @@ static CaseResult run_once(const InstructionCase& test, HostIsa isa, const Optio
         for (std::size_t k = 0; k < test.buffers.size(); ++k)
             if (test.buffers[k].name == test.maps[i].buffer) request.address = buffers[k];
         const auto encoded = encode_tensor_map(request);
-        if (const auto* error = std::get_if<TensorMapError>(&encoded)) return error->message;
+        if (const auto* error = std::get_if<TensorMapError>(&encoded)) return {error->message, {}};
         std::memcpy(launch.arguments.data() + i * sizeof(TensorMap), std::get<TensorMap>(encoded).data(),
                     sizeof(TensorMap));
     }
@@ -402,7 +402,7 @@ static CaseResult run_once(const InstructionCase& test, HostIsa isa, const Optio
     const Outcome outcome = run(module, memory, launch, options);
     if (outcome.refused)
         return {"refused: " + outcome.refused->message,
-                outcome.refused->code == "unsupported-launch" ? "a launch of this form" : ""};
+                outcome.refused->rule == "unsupported-launch" ? "a launch of this form" : ""};
     if (!test.fault.empty()) {
         for (const Fault& fault : outcome.faults) {
             if (fault.rule == test.fault) return {};
