@@ -4,23 +4,37 @@
 namespace emulator::differential {
 
 void Generator::atomic() {
-    static const std::vector<std::pair<const char*, char>> forms = {
-        {"add.{u32|s32}", 'r'},    {"{min|max}.{u32|s32}", 'r'},
-        {"{and|or|xor}.b32", 'r'}, {"exch.b32", 'r'},
-        {"{inc|dec}.u32", 'r'},    {"add.f32", 'r'},
-        {"add.noftz.f16x2", 'r'},  {"add.noftz.bf16x2", 'r'},
-        {"add.u64", 'd'},          {"{min|max}.{u64|s64}", 'd'},
-        {"{and|or|xor}.b64", 'd'}, {"exch.b64", 'd'},
-        {"add.f64", 'd'},          {"cas.b32", 'c'},
-        {"cas.b64", 'C'},          {"add.noftz.f16", 'h'},
-        {"cas.b16", 'k'}};
+    static const std::vector<std::pair<const char*, char>> forms = {{"add.{u32|s32}", 'r'},
+                                                                    {"{min|max}.{u32|s32}", 'r'},
+                                                                    {"{and|or|xor}.b32", 'r'},
+                                                                    {"exch.b32", 'r'},
+                                                                    {"{inc|dec}.u32", 'r'},
+                                                                    {"add.f32", 'r'},
+                                                                    {"add.noftz.f16x2", 'r'},
+                                                                    {"add.noftz.bf16x2", 'r'},
+                                                                    {"add.u64", 'd'},
+                                                                    {"{min|max}.{u64|s64}", 'd'},
+                                                                    {"{and|or|xor}.b64", 'd'},
+                                                                    {"exch.b64", 'd'},
+                                                                    {"add.f64", 'd'},
+                                                                    {"cas.b32", 'c'},
+                                                                    {"cas.b64", 'C'},
+                                                                    {"add.noftz.f16", 'h'},
+                                                                    {"cas.b16", 'k'},
+                                                                    {"add.noftz.bf16", 'h'},
+                                                                    {"{min|max}.noftz.{f16|bf16}", 'h'},
+                                                                    {"{min|max}.noftz.{f16x2|bf16x2}", 'r'}};
     const auto& [pattern, kind] = random_.pick(forms);
     const std::string operation = expand(pattern);
     const char k = kind == 'c' ? 'r' : kind == 'C' ? 'd' : kind == 'k' ? 'h' : kind;
     const bool cas = kind == 'c' || kind == 'C' || kind == 'k';
     const unsigned bytes = k == 'd' ? 8 : k == 'h' ? 2 : 4;
     const bool in_shared = random_.one_in(3);
-    const std::string scope = expand("{|.relaxed.gpu|.relaxed.cta|.gpu|.acq_rel.gpu}");
+    const std::string scope = expand(
+        "{|.relaxed.gpu|.relaxed.cta|.gpu|.acq_rel.gpu|.sys|.cta|.cluster|.acquire.gpu|.release.gpu|.acq_rel."
+        "sys|"
+        ".acq_rel.cta|.relaxed.sys|.relaxed.cluster}");
+    if (random_.one_in(6)) return atomic_of_vector();
     std::string place;
     if (in_shared) {
         line("and.b32 %t0, {}, 0x{:x};", random_.one_in(3) ? "%zero" : r(),
@@ -36,11 +50,36 @@ void Generator::atomic() {
     const std::string space = in_shared ? ".shared" : random_.one_in(3) ? "" : ".global";
     const bool reduces = !cas && operation.find("exch") == std::string::npos && random_.one_in(3);
     if (reduces)
-        line("{}red{}{}.{} {}, {};", guard(), scope == ".acq_rel.gpu" ? "" : scope, space, operation, place,
-             values);
+        line("{}red{}{}.{} {}, {};", guard(), scope.find("acq") != std::string::npos ? "" : scope, space,
+             operation, place, values);
     else
         line("{}atom{}{}.{} {}, {}, {};", guard(), scope, space, operation, registers(k, 1, true), place,
              values);
+}
+
+// Global memory only.
+void Generator::atomic_of_vector() {
+    struct VectorForm {
+        const char* name;
+        unsigned elements;
+        char kind;
+    };
+    static const std::vector<VectorForm> forms = {{"add.v2.f32", 2, 'r'},
+                                                  {"add.v4.f32", 4, 'r'},
+                                                  {"{add|min|max}.noftz.v2.{f16|bf16}", 2, 'h'},
+                                                  {"{add|min|max}.noftz.v4.{f16|bf16}", 4, 'h'},
+                                                  {"{add|min|max}.noftz.v2.{f16x2|bf16x2}", 2, 'r'},
+                                                  {"{add|min|max}.noftz.v4.{f16x2|bf16x2}", 4, 'r'}};
+    const VectorForm& form = random_.pick(forms);
+    const std::string operation = expand(form.name);
+    const unsigned n = form.elements;
+    address_in("%shared_io", kSharedCounters, n * (form.kind == 'h' ? 2 : 4));
+    if (random_.one_in(2))
+        line("{}red{}.global.{} [%a], {};", guard(), expand("{|.relaxed.gpu|.relaxed.sys}"), operation,
+             registers(form.kind, n, false));
+    else
+        line("{}atom{}.global.{} {}, [%a], {};", guard(), expand("{|.relaxed.gpu|.cta}"), operation,
+             registers(form.kind, n, true), registers(form.kind, n, false));
 }
 
 void Generator::add_by_compare_and_swap() {

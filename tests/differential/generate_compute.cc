@@ -155,14 +155,142 @@ void Generator::compute() {
         {"cvt.rn.f16.bf16", 'h', "y"},
         {"cvt.{rn|rz}{|.relu}.{f16x2|bf16x2}.f32", 'r', "xx"},
         {"cvt.rna.tf32.f32", 'r', "x"},
+        // wider sets of types
+        {"set.{eq|ne|lt|le|gt|ge}{|.and}.{u32|s32|f32}.{u16|s16}", 'r', "hh+"},
+        {"set.{eq|ne}{|.or}.{u32|s32|f32}.{b16|b32}", 'r', "hh+"},
+        {"set.{lt|ge|hi|ls|eq}{|.xor}.{u32|s32|f32}.u64", 'r', "dd+"},
+        {"set.{eq|ne|lt|le|gt|ge}{|.and|.or|.xor}.{u32|s32|f32}.s64", 'r', "dd+"},
+        {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}{|.and|.or|.xor}.{u32|s32|f32}.f64", 'r',
+         "gg+"},
+        {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}{|.and|.or|.xor}{|.ftz}.{u32|s32|f32}.f32",
+         'r', "ff+"},
+        {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}{|.and|.or}{|.ftz}.{f16|u16|s16}.f16", 'h',
+         "yy+"},
+        {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}{|.xor}.{bf16|u16|s16}.bf16", 'h', "yy+"},
+        {"set.{eq|le|gt|geu|num}{|.and}{|.ftz}.{f16x2|u32|s32}.f16x2", 'r', "xx+"},
+        {"set.{ne|lt|ge|gtu|nan}{|.or}.{bf16x2|u32|s32}.bf16x2", 'r', "xx+"},
+        {"selp.{u16|s16|b16}", 'h', "hhp"},
+        {"selp.{u64|s64|f64}", 'd', "zzp"},
+        {"slct{|.ftz}.{b16|u16|s16}.f32", 'h', "yyx"},
+        {"slct.{b64|u64|s64|f64}.s32", 'd', "zzx"},
+        {"slct{|.ftz}.{b64|u64|s64|f64}.f32", 'd', "zzx"},
+        {"slct{|.ftz}.{u32|f32}.f32", 'r', "xxf"},
+        {"mad24.hi.sat.s32", 'r', "rrr"},
+        {"fns.b32", 'r', "rri"},
+        {"fns.b32", 'r', "rrr"},
+        {"{min|max}{|.ftz}{|.NaN}.abs.f32", 'r', "fff"},
+        // a narrow type with f32, pairs of f32
+        {"{add|sub}{|.rn|.rz|.rm|.rp}{|.sat}.f32.{f16|bf16}", 'r', "yf"},
+        {"fma.{rn|rz|rm|rp}{|.sat}.f32.{f16|bf16}", 'r', "yyf"},
+        {"{add|sub|mul}{|.rn|.rz|.rm|.rp}{|.ftz}.f32x2", 'd', "zz"},
+        {"fma.{rn|rz|rm|rp}{|.ftz}.f32x2", 'd', "zzz"},
+        // conversions of 4 to 8 bits, and what cvt has besides
+        {"cvt.rn.satfinite{|.relu}.{e4m3x2|e5m2x2}.f32", 'h', "xx"},
+        {"cvt.rn.satfinite{|.relu}.{e4m3x2|e5m2x2}.f16x2", 'h', "x"},
+        {"cvt.rn{|.relu}.f16x2.{e4m3x2|e5m2x2}", 'r', "y"},
+        {"cvt.rn.satfinite{|.relu}.{e2m3x2|e3m2x2}.f32", 'h', "xx"},
+        {"cvt.rn{|.relu}.f16x2.{e2m3x2|e3m2x2}", 'r', "y"},
+        {"cvt.{rz|rp}{|.satfinite}.ue8m0x2.f32", 'h', "xx"},
+        {"cvt.{rz|rp}{|.satfinite}.ue8m0x2.bf16x2", 'h', "x"},
+        {"cvt.rn.bf16x2.ue8m0x2", 'r', "y"},
+        {"cvt.pack.sat.{u16|s16}.s32", 'r', "xx"},
+        {"cvt.pack.sat.{u8|s8|u4|s4|u2|s2}.s32.b32", 'r', "xxx"},
+        {"cvt.{rn|rz}{|.relu}{|.satfinite}.{f16|bf16}.f32", 'h', "x"},
+        {"cvt.{rn|rz}{|.relu}.satfinite.{f16x2|bf16x2}.f32", 'r', "xx"},
+        {"cvt.{rn|rz}{|.relu}{|.satfinite}.tf32.f32", 'r', "x"},
+        {"cvt.rna.satfinite.tf32.f32", 'r', "x"},
+        {"cvt.{rn|rz|rm|rp}{|.ftz}.f32.bf16", 'r', "y"},
+        {"cvt.{rn|rz|rm|rp}.f64.bf16", 'd', "y"},
+        {"cvt.{rn|rz|rm|rp}.{f16|bf16}.{u16|s16|u8|s8}", 'h', "y"},
+        {"cvt.{rn|rz|rm|rp}{|.sat}.{f32|f16}.{u8|s8}", 'r', "x"},
+        {"cvt.{rn|rz|rm|rp}.bf16.{f64|u64|s64}", 'h', "z"},
+        {"cvt.{rn|rz|rm|rp}.bf16.f16", 'h', "y"},
+        {"cvt.{rn|rz|rm|rp}.f16.bf16", 'h', "y"},
+        {"cvt.{rni|rzi|rmi|rpi}.{u64|s64}.{f16|bf16}", 'd', "y"},
+        {"cvt.{rni|rzi|rmi|rpi}.{u8|s8|u16|s16}.{f16|bf16}", 'r', "y"},
+        {"cvt.{rni|rzi|rmi|rpi}.{u16|s16|s8}.f64", 'r', "z"},
+        {"cvt{|.sat}.{u8|s8|u16|s16}.{u64|s64}", 'r', "z"},
+        {"cvt{|.sat}.{u64|s64}.{u8|s8|u16|s16}", 'd', "y"},
         {"mov.{b32|u32|f32}", 'r', "r"},
         {"mov.{b64|f64}", 'd', "z"},
         {"mov.b16", 'h', "h"},
     };
     const Form& form = random_.pick(forms);
-    std::string text = guard() + expand(form.name) + " " + destination(form.destination);
-    for (const char* s = form.sources; *s; ++s) text += ", " + operand(*s);
+    const std::string name = expand(form.name);
+    std::string text = guard() + name + " " + destination(form.destination);
+    for (const char* s = form.sources; *s; ++s) {
+        if (*s != '+')
+            text += ", " + operand(*s);
+        else if (joins(name))
+            text += ", " + operand('p');
+    }
     line("{};", text);
+}
+
+// On a part of a word, or on halves or bytes of two words at once.
+void Generator::video() {
+    const auto part = [&] { return expand("{|||.b0|.b1|.b2|.b3|.h0|.h1}"); };
+    const std::string word = expand("{u32|s32}");
+    switch (random_.below(5)) {
+        case 0: {
+            const std::string operation = expand("{vadd|vsub|vabsdiff|vmin|vmax}");
+            const std::string sat = expand("{|.sat}"), types = expand(".{u32|s32}.{u32|s32}.{u32|s32}");
+            switch (random_.below(3)) {
+                case 0:
+                    return line("{}{}{}{} {}, {}{}, {}{};", guard(), operation, types, sat, r(), r(), part(),
+                                r(), part());
+                case 1:
+                    return line("{}{}{}{}.{} {}, {}{}, {}{}, {};", guard(), operation, types, sat,
+                                expand("{add|min|max}"), r(), r(), part(), r(), part(), r());
+                default:
+                    return line("{}{}{}{} {}{}, {}{}, {}{}, {};", guard(), operation, types, sat, r(),
+                                expand("{.b0|.b1|.b2|.b3|.h0|.h1}"), r(), part(), r(), part(), r());
+            }
+        }
+        case 1:
+            return line("{}{}.{}.{}.u32{}.{}{} {}, {}{}, {}{}, {};", guard(), expand("{vshl|vshr}"), word,
+                        expand("{u32|s32}"), expand("{|.sat}"), expand("{clamp|wrap}"),
+                        expand("{.add|.min|.max}"), r(), r(), part(), r(), part(), r());
+        case 2:
+            if (random_.one_in(2))
+                return line("{}vset.{}.{}.{} {}, {}{}, {}{};", guard(), word, expand("{u32|s32}"),
+                            expand("{eq|ne|lt|le|gt|ge}"), r(), r(), part(), r(), part());
+            return line("{}vset.{}.{}.{}.{} {}, {}{}, {}{}, {};", guard(), word, expand("{u32|s32}"),
+                        expand("{eq|ne|lt|le|gt|ge}"), expand("{add|min|max}"), r(), r(), part(), r(), part(),
+                        r());
+        case 3: {
+            const std::string options = expand("{|.sat}{|.shr7|.shr15}");
+            if (random_.one_in(3))
+                return line("{}vmad.{}.{}.{}.po{} {}, {}{}, {}{}, {};", guard(), word, expand("{u32|s32}"),
+                            expand("{u32|s32}"), options, r(), r(), part(), r(), part(), r());
+            const std::uint64_t minus = random_.below(4);
+            return line("{}vmad.{}.{}.{}{} {}, {}{}{}, {}{}{}, {}{};", guard(), word, expand("{u32|s32}"),
+                        expand("{u32|s32}"), options, r(), minus == 1 ? "-" : "", r(), part(),
+                        minus == 2 ? "-" : "", r(), part(), minus == 3 ? "-" : "", r());
+        }
+        default: {
+            const bool four = random_.one_in(2), set = random_.one_in(4);
+            const std::string name = set ? "vset" : expand("{vadd|vsub|vavrg|vabsdiff|vmin|vmax}");
+            const std::string types =
+                expand(set ? ".{u32|s32}.{u32|s32}.{eq|ne|lt|le|gt|ge}" : ".{u32|s32}.{u32|s32}.{u32|s32}");
+            const auto select = [&] {
+                if (random_.one_in(2)) return std::string();
+                std::string text = four ? ".b" : ".h";
+                for (int k = 0; k < (four ? 4 : 2); ++k)
+                    text += fmt::format("{}", random_.below(four ? 8 : 4));
+                return text;
+            };
+            return line("{}{}{}{}{} {}{}, {}{}, {}{}, {};", guard(), name, four ? 4 : 2, types,
+                        expand(set ? "{|.add}" : "{|.sat|.add}"), r(),
+                        expand(four ? "{||.b0|.b31|.b210|.b3210|.b20}" : "{||.h0|.h1|.h10}"), r(), select(),
+                        r(), select(), r());
+        }
+    }
+}
+
+bool Generator::joins(const std::string& name) {
+    return name.find(".and") != std::string::npos || name.find(".or") != std::string::npos ||
+           name.find(".xor") != std::string::npos;
 }
 
 void Generator::compare() {
@@ -188,10 +316,11 @@ void Generator::compare() {
     }
     std::string text = guard() + name + " " + to;
     for (const char* s = form.sources; *s; ++s) text += ", " + operand(*s);
-    const bool joins = name.find(".and") != std::string::npos || name.find(".or") != std::string::npos ||
-                       name.find(".xor") != std::string::npos;
-    if (joins) text += ", " + operand('p');
+    if (joins(name)) text += ", " + operand('p');
     line("{};", text);
+    if (random_.one_in(8))
+        line("{}lop3.{}.b32 {}|{}, {}, {}, {}, {}, {};", guard(), expand("{and|or}"), expand("{_|%r1|%r6}"),
+             p(), operand('r'), operand('r'), operand('r'), operand('i'), operand('p'));
 }
 
 void Generator::carry_chain() {
@@ -216,7 +345,22 @@ void Generator::carry_chain() {
 }
 
 void Generator::rearrange() {
-    switch (random_.below(9)) {
+    switch (random_.below(12)) {
+        case 9:  // two words and a 128-bit register
+            line("mov.b128 %x0, {{{}, {}}};", d(), d());
+            line("{}mov.b128 %x1, %x0;", random_.one_in(3) ? "@%always " : "");
+            line("mov.b128 {{%d4, %d5}}, %x1;");
+            break;
+        case 10: {
+            const char* const narrow = "e2m1x2";
+            line("cvt.rn.satfinite{}.{}.f32 %y0, {}, {};", expand("{|.relu}"), narrow, r(), r());
+            line("cvt.rn{}.f16x2.{} {}, %y0;", expand("{|.relu}"), narrow, r());
+            break;
+        }
+        case 11:
+            line("cvta{}.u64 {}, {};", expand("{.global|.shared|.local|.const|.to.global|.to.shared}"), d(),
+                 d());
+            break;
         case 0:
             line("mov.b32 {}, {{{}, {}}};", r(), h(), h());
             break;

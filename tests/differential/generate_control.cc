@@ -102,7 +102,10 @@ void Generator::ladder(int depth) {
 }
 
 void Generator::call_function() {
-    const std::uint64_t f = random_.below(static_cast<std::uint64_t>(functions_));
+    // A function calls those before it, so that calls nest and end.
+    const auto callable = static_cast<std::uint64_t>(in_function_ ? function_ : functions_);
+    if (callable == 0) return compute();
+    const std::uint64_t f = random_.below(callable);
     put("    {");
     line(".param .b32 arg0;");
     line(".param .align 8 .b8 arg1[8];");
@@ -112,6 +115,10 @@ void Generator::call_function() {
     if (random_.one_in(3)) {
         const std::string prototype = fmt::format("proto{}", labels_++);
         line("mov.u64 %b, f{};", f);
+        if (callable > 1 && random_.one_in(2)) {  // lanes call different ones
+            line("mov.u64 %a, f{};", (f + 1) % callable);
+            line("selp.b64 %b, %a, %b, {};", p());
+        }
         line("{}: .callprototype (.param .b32 _) _ (.param .b32 _, .param .align 8 .b8 _[8]);", prototype);
         line("{}call (ret0), %b, (arg0, arg1), {};", random_.one_in(3) ? "@" + p() + " " : "", prototype);
     } else {

@@ -41,7 +41,11 @@ void Generator::load_input() {
     const unsigned n = vector_of(e.bytes);
     address_in("%in", kInputBytes, e.bytes * n);
     line("{}ld{}{}.{} {}, [%a];", guard(),
-         expand("{.global|.global|.global.nc|.global.ca|.global.cg|.volatile.global|.relaxed.gpu.global|}"),
+         expand("{.global|.global|.global.nc|.global.ca|.global.cg|.volatile.global|.relaxed.gpu.global||"
+                ".global.L1::evict_first|.global.L1::no_allocate.L2::128B|.relaxed.sys.global|.acquire.gpu."
+                "global|"
+                ".weak.global|.global.cv|.global.lu|.global.cs|.global.nc.L1::evict_last|.volatile|.acquire."
+                "cta}"),
          suffix(n), e.type, registers(e.kind, n, true));
 }
 
@@ -122,12 +126,42 @@ void Generator::several_memories() {
     }
 }
 
+void Generator::wide_register() {  // 128 bits through memory
+    line("mov.b128 %x0, {{{}, {}}};", d(), d());
+    if (random_.one_in(2)) {
+        const std::string place = expand("{%own+16|%own+32|%sgen}");
+        const bool generic = place == "%sgen";
+        line("st{}.b128 [{}], %x0;", generic ? "" : expand("{.global|}"), place);
+        line("ld{}.b128 %x1, [{}];", generic ? "" : expand("{.global|}"), place);
+    } else {
+        line("st.shared.b128 [%sown], %x0;");
+        if (random_.one_in(2))
+            line("atom.shared.exch.b128 %x1, [%sown], %x0;");
+        else
+            line("atom.shared.cas.b128 %x1, [%sown], %x0, %x0;");
+    }
+    line("mov.b128 {{%d2, %d3}}, %x1;");
+}
+
+void Generator::hints() {
+    line("createpolicy.fractional.L2::{}.b64 %b;", expand("{evict_last|evict_first|evict_normal}"));
+    line("ld.global.L2::cache_hint.v2.b32 {}, [%in+{}], %b;", registers('r', 2, true), 8 * random_.below(64));
+    line("st.global.L2::cache_hint.b32 [%own+{}], {}, %b;", 4 * random_.below(16), r());
+    const std::string hint = expand(
+        "{prefetch.global.L1|prefetch.L2|prefetchu.L1|discard.global.L2|applypriority.global.L2::evict_"
+        "normal}");
+    line("{} [%in+256]{};", hint, hint[0] == 'd' || hint[0] == 'a' ? ", 128" : "");
+}
+
 void Generator::strong_traffic() {
     const bool shared = random_.one_in(2);
     const char* const space = shared ? "shared" : "global";
     const char* const base = shared ? "%sown" : "%own";
     line("{}st.volatile.{}.u32 [{}+{}], {};", guard(), space, base, 4 * random_.below(8), r());
-    line("{};", expand("{membar.cta|membar.gl|membar.sys|fence.acq_rel.cta|fence.acq_rel.gpu|fence.sc.gpu}"));
+    line("{};", expand("{membar.cta|membar.gl|membar.sys|fence.acq_rel.cta|fence.acq_rel.gpu|fence.sc.gpu|"
+                       "fence.sc.cta|fence.sc.sys|fence.acq_rel.sys|fence.acq_rel.cluster|fence.acquire.cta|"
+                       "fence.release.gpu|fence.acquire.sys|fence.release.cluster|fence.proxy.async|fence."
+                       "proxy.alias}"));
     line("ld.volatile.{}.u32 {}, [{}+{}];", space, r(), base, 4 * random_.below(8));
 }
 

@@ -12,7 +12,37 @@ void Generator::mistake() {
         line("@%q bra {};", skip);
         uniform_ = false;
     }
-    switch (random_.below(18)) {
+    switch (random_.below(25)) {
+        case 18:  // a copy that nobody waits for
+            line("cp.async.ca.shared.global [%sown], [%in+{}], 8;", 8 * random_.below(16));
+            if (random_.one_in(2)) line("cp.async.commit_group;");
+            line("ld.shared.u32 {}, [%sown+{}];", r(), 4 * random_.below(3));
+            break;
+        case 19:
+            line("cp.async.ca.shared.global [%sown+{}], [%in+{}], 4;", random_.one_in(2) ? 2 : 4,
+                 random_.one_in(2) ? kInputBytes : 4 + random_.below(2));
+            break;
+        case 20:
+            line("mbarrier.{}.shared.b64 %b, [%counters+{}];", expand("{arrive|arrive_drop}"),
+                 random_.one_in(2) ? 256 : 260);
+            break;
+        case 21:
+            line("mbarrier.init.shared.b64 [%counters+272], {};", random_.one_in(4) ? 0 : 2);
+            if (random_.one_in(2)) line("st.shared.u32 [%counters+272], {};", r());
+            line("mbarrier.arrive.shared.b64 %b, [%counters+272], {};", 1 + random_.below(3));
+            break;
+        case 22:
+            line("mov.b128 %x0, {{%d0, %d1}};");
+            line("atom.shared.exch.b128 %x0, [%sown+8], %x0;");
+            break;
+        case 23:
+            line("{}.sync {}, {};", expand("{bar|barrier}"), expand("{3|16}"), expand("{33|64|32}"));
+            break;
+        case 24:
+            line("mov.u32 %t1, {};", r());
+            put("    TX: .branchtargets " + skip + ", " + skip + ";");
+            line("brx.idx %t1, TX;");
+            break;
         case 16:  // far below the memory that it means
             line("add.s64 %a, %loc, {};", -4 * static_cast<int>(1 + random_.below(3)));
             if (random_.one_in(2))

@@ -160,19 +160,46 @@ void Generator::statement(int depth) {
     if (kind < 47) return compare();
     if (kind < 49) return carry_chain();
     if (kind < 53) return rearrange();
+    if (kind < 55) return video();
+    if (in_function_ && function_ > 0 && random_.one_in(8)) return call_function();
     if (in_function_)
         return depth < 2 && kind < 70 ? branch(depth) : depth < 2 && kind < 75 ? loop(depth) : compute();
-    if (kind < 57) return load_input();
+    if (kind < 58) return load_input();
     if (kind < 61) return own_output();
     if (kind < 64) return shared_own();
     if (kind < 66) return local_memory();
     if (kind < 68) return constant_memory();
     if (kind < 70) return atomic();
     if (kind < 71) return several_memories();
-    if (kind < 72) return random_.one_in(2) ? strong_traffic() : compute();
-    if (kind < 78) return collective();
-    if (kind < 80) return uniform_ ? exchange() : collective();
-    if (kind < 81) return uniform_ ? reduction_barrier() : compute();
+    if (kind < 72) {
+        switch (random_.below(4)) {
+            case 0:
+                return strong_traffic();
+            case 1:
+                return wide_register();
+            case 2:
+                return hints();
+            default:
+                return copies();
+        }
+    }
+    if (kind < 77) return collective();
+    if (kind < 79) return uniform_ ? exchange() : collective();
+    if (kind < 81) {
+        if (!uniform_) return random_.one_in(2) ? collective() : copies();
+        switch (random_.below(6)) {
+            case 0:
+                return reduction_barrier();
+            case 1:
+                return producer();
+            case 2:
+                return partial();
+            case 3:
+                return message();
+            default:
+                return phases();
+        }
+    }
     if (kind < 82)
         return uniform_ && depth == 0 && !used_ticket_ ? (used_ticket_ = true, last_block()) : compute();
     if (kind < 83) return random_.one_in(2) ? add_by_compare_and_swap() : compute();
@@ -203,11 +230,14 @@ void Generator::registers_declared() {
         ".reg .b32 %t, %n, %lane, %zero, %t0, %t1, %t2, %t3, %c0, %c1, %c2, %c3, %c4, %m, %never, "
         "%blocks;");
     line(".reg .b64 %a, %b;");
+    line(".reg .b128 %x<2>;");
+    line(".reg .b8 %y0;");
     line(".reg .pred %q, %always;");
 }
 
 void Generator::function(int number) {
     in_function_ = true;
+    function_ = number;
     uniform_ = false;
     put(fmt::format(".func (.param .b32 result) f{}(.param .b32 first, .param .align 8 .b8 second[8])",
                     number));

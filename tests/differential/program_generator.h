@@ -56,7 +56,9 @@ class Generator {
     // ---- generate_compute.cc ----
     void compute();
     void compare();
+    void video();
     void carry_chain();
+    static bool joins(const std::string& name);  // does a comparison take a predicate, too?
     void rearrange();
 
     // ---- generate_memory.cc ----
@@ -76,9 +78,12 @@ class Generator {
     // One instruction, lanes in different buffers or spaces.
     void several_memories();
     void strong_traffic();
+    void wide_register();
+    void hints();
 
     // ---- generate_atomics.cc ----
     void atomic();
+    void atomic_of_vector();
     // The loop that double-precision atomicAdd once was.
     void add_by_compare_and_swap();
     // Each block publishes, the last one reads what all published.
@@ -89,6 +94,17 @@ class Generator {
     void exchange();
     void reduction_barrier();
     void collective();
+    void together(const std::string& mask);
+    void partial();
+    void producer();
+
+    // ---- generate_asynchronous.cc ----
+    // cp.async into the thread's own shared memory, and its waits.
+    void copies();
+    // One or more phases of an mbarrier.
+    void phases();
+    // One thread publishes a word, the others poll its flag.
+    void message();
 
     // ---- generate_control.cc ----
     // %q.
@@ -113,7 +129,7 @@ class Generator {
     Random random_;
     std::uint64_t seed_;
     Program program_;
-    int labels_ = 0, functions_ = 0, source_line_ = 0;
+    int labels_ = 0, functions_ = 0, function_ = 0, source_line_ = 0;
     bool uniform_ = true, in_function_ = false, wrong_ = false, lines_loc_ = false, used_ticket_ = false;
 };
 
