@@ -187,9 +187,12 @@ void Generator::statement(int depth) {
     if (kind < 79) return uniform_ ? exchange() : collective();
     if (kind < 81) {
         if (!uniform_) return random_.one_in(2) ? collective() : copies();
-        switch (random_.below(6)) {
+        switch (random_.below(8)) {
             case 0:
                 return reduction_barrier();
+            case 4:
+            case 5:
+                return matrix();
             case 1:
                 return producer();
             case 2:

@@ -203,6 +203,38 @@ void mutate(Program& program, Random& random, const std::vector<std::string>& li
     }
 }
 
+std::string mutate_bytes(std::string text, Random& random, const std::vector<std::string>& others) {
+    for (std::uint64_t k = 1 + random.below(4); k > 0; --k) {
+        const std::size_t at = random.below(text.size() + 1);
+        const std::size_t length = std::min<std::size_t>(1 + random.below(40), text.size() - at);
+        switch (random.below(6)) {
+            case 0:
+                text.insert(at, 1, static_cast<char>(random.below(256)));
+                break;
+            case 1:
+                text.erase(at, length);
+                break;
+            case 2:
+                if (at < text.size()) text[at] = static_cast<char>(text[at] ^ (1 << random.below(8)));
+                break;
+            case 3:
+                text.insert(at, text.substr(at, length));
+                break;
+            case 4:
+                text.insert(at, odd_word(random));
+                break;
+            default: {
+                const std::string& other = random.pick(others);
+                if (other.empty()) break;
+                const std::size_t from = random.below(other.size());
+                text.replace(at, length, other.substr(from, random.below(200)));
+                break;
+            }
+        }
+    }
+    return text;
+}
+
 void exercise_bytes(std::span<const std::byte> bytes) {
     std::uint64_t seed = 0, changes = 0;
     std::memcpy(&seed, bytes.data(), std::min<std::size_t>(bytes.size(), 8));

@@ -20,6 +20,9 @@ bool exercise(std::string_view text);
 // The same for a generated program after some changes; `lines` are further lines to put in.
 void mutate(Program& program, Random& random, const std::vector<std::string>& lines);
 
+// Text with bytes changed, taken away, doubled, or exchanged with those of another text, as libFuzzer does.
+std::string mutate_bytes(std::string text, Random& random, const std::vector<std::string>& others);
+
 // A program and its changes from the bytes that a fuzzer gives.
 void exercise_bytes(std::span<const std::byte> bytes);
 

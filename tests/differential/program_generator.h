@@ -98,6 +98,9 @@ class Generator {
     void partial();
     void producer();
 
+    // ---- generate_matrices.cc ----
+    void matrix();
+
     // ---- generate_asynchronous.cc ----
     // cp.async into the thread's own shared memory, and its waits.
     void copies();

@@ -239,6 +239,7 @@ bool cp(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     out.flags &= ~flag::narrow_address;
     if (out.has(flag::frame_relative)) return d.fail("a local address");
     out.size = static_cast<std::uint8_t>(*bytes);
+    out.flags |= flag::two_addresses;
     if (count == 4) {
         const auto* reg = std::get_if<ptx::Register>(&in.operands[3].value);
         const bool ignore = reg && reg->type == Type::pred;

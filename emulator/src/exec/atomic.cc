@@ -150,6 +150,7 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, Block* home)
             else if (!known)
                 report_undefined(w, in, i, b, at, bytes, shared);
         }
+        u64 before[8] = {};  // given when all operands have been read: one register may be both
         for (int e = 0; e < in.vector; ++e) {
             std::byte* place = to + static_cast<u64>(e) * in.size;
             u64 old = 0;
@@ -179,8 +180,10 @@ void serve(Warp& w, const Instr& in, Mask exec, const u64* address, Block* home)
             const u64 result = apply(in.sub, in.sub2, !shared, old, v, c) & keep;
             changed |= result != old;
             std::memcpy(place, &result, in.size);
-            if (returns) set_lane(w, in.destination(e), i, old);
+            before[e] = old;
         }
+        if (returns && in.sub2 != 11)
+            for (int e = 0; e < in.vector; ++e) set_lane(w, in.destination(e), i, before[e]);
         if (shared)
             set_bits(home->shared_written, at, bytes);
         else if (b->track_initialised)

@@ -24,6 +24,9 @@ double round_integral(double v, int rounding) {
     }
 }
 
+// .relu: max(v, +0); what it makes of -0 the ISA leaves open.
+double not_below_zero(double v) { return std::signbit(v) && v == v ? 0.0 : v; }
+
 // A wide integer (value and sign apart) to float with one rounding.
 struct Range {
     s64 lowest;
@@ -166,7 +169,7 @@ u64 convert_one(const Instr& in, u64 bits) {
         v = whole == 0 ? std::copysign(0.0, v) : whole;
     }
     if (sat) v = v > 0 ? (v < 1 ? v : 1.0) : 0.0;
-    if (in.has(flag::relu) && v < 0) v = 0;
+    if (in.has(flag::relu)) v = not_below_zero(v);
     switch (to) {
         case 8:
             return finite(in, double_to_half(v, rounding), 0x7c00);
@@ -257,7 +260,7 @@ void pack_x2(Warp& w, const Instr& in, Mask exec) {
     u32* d = narrow(w, in.destination(0));
     const auto one = [&](u32 bits) -> u32 {
         double v = as_float(bits);
-        if (in.has(flag::relu) && v < 0) v = 0;
+        if (in.has(flag::relu)) v = not_below_zero(v);
         return in.sub2 == 8 ? finite(in, double_to_half(v, in.rounding), 0x7c00)
                             : finite(in, double_to_bf16(v, in.rounding), 0x7f80);
     };
@@ -292,7 +295,7 @@ void pack_fp8(Warp& w, const Instr& in, Mask exec) {  // from two f32, the first
     const bool relu = in.has(flag::relu);
     const auto one = [&](u32 bits) {
         double v = as_float(bits);
-        if (relu && v < 0) v = 0;
+        if (relu) v = not_below_zero(v);
         return to_fp8(v, in.sub);
     };
     for_lanes(exec, [&](int i) { d[i] = one(a[i]) << 8 | one(b[i]); });
@@ -303,7 +306,7 @@ void half_to_fp8(Warp& w, const Instr& in, Mask exec) {  // f16x2 -> two bytes
     const bool relu = in.has(flag::relu);
     const auto one = [&](u32 h) {
         double v = half_to_float(h & 0xffff);
-        if (relu && v < 0) v = 0;
+        if (relu) v = not_below_zero(v);
         return to_fp8(v, in.sub);
     };
     for_lanes(exec, [&](int i) { d[i] = one(a[i] >> 16) << 8 | one(a[i]); });

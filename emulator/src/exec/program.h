@@ -85,7 +85,7 @@ enum class Flow : std::uint8_t {
 };
 
 namespace flag {
-enum : std::uint32_t {
+enum : std::uint64_t {
     ftz = 1u << 0,
     sat = 1u << 1,
     is_signed = 1u << 2,
@@ -117,7 +117,8 @@ enum : std::uint32_t {
     relaxed = 1u << 28,        // an arrival that orders nothing
     async_product = 1u << 29,  // wgmma.mma_async
     magnitude = 1u << 30,      // min/max of three, redux: .abs
-    satfinite = 1u << 31       // cvt: the largest finite value instead of an infinity
+    satfinite = 1u << 31,      // cvt: the largest finite value instead of an infinity
+    two_addresses = std::uint64_t{1} << 32  // source(1) is an address, too (cp.async)
 };
 }
 
@@ -128,7 +129,7 @@ struct Instr {
     std::int64_t imm = 0;      // address offset, barrier count, mode ...
     std::uint32_t id = 0;      // index in Program::places and the counters
     std::uint32_t target = 0;  // branch target, callee, table
-    std::uint32_t flags = 0;
+    std::uint64_t flags = 0;
     std::int16_t predicate = -1;
     bool predicate_negated = false;
     Control control = Control::plain;
@@ -144,7 +145,7 @@ struct Instr {
     Flow flow = Flow::whole;
     std::uint8_t flow_width = 64;  // bits of a source that count
 
-    bool has(std::uint32_t bits) const { return (flags & bits) != 0; }
+    bool has(std::uint64_t bits) const { return (flags & bits) != 0; }
     const Slot& destination(int i) const { return op[i]; }
     const Slot& source(int i) const { return op[destinations + i]; }
 };

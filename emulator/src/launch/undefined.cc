@@ -158,12 +158,12 @@ bool check_taint(Warp& w, const Instr& in, Mask active, Mask exec) {
     const bool memory = in.size != 0 && in.pipe == Pipe::lsu && in.sources > 0;
     if (memory || in.control == Control::barrier || in.control == Control::indexed ||
         in.control == Control::call) {
-        if (in.sources > 0)
-            if (const Mask t = taint_of(w, in.source(0)) & exec) {
+        for (int k = 0; k < std::min<int>(in.sources, in.has(flag::two_addresses) ? 2 : 1); ++k)
+            if (const Mask t = taint_of(w, in.source(k)) & exec) {
                 report_undefined_use(w, in, std::countr_zero(t),
-                                     origin_of(w, in, in.source(0), std::countr_zero(t)),
+                                     origin_of(w, in, in.source(k), std::countr_zero(t)),
                                      memory ? "is used as an address" : "decides the control flow");
-                taint_lanes(w, in.source(0), t, 0, 0);
+                taint_lanes(w, in.source(k), t, 0, 0);
             }
     }
     return !w.launch->stopped;

@@ -455,6 +455,10 @@ bool Machine::mbarrier(Warp& w, Group& g, const ptx::Instruction& in, LaneMask e
     if (!waits || stopped_) return true;
     polls(w, g, in, polled, Space::shared);
     w.polls_in_vain = done != exec;
+    if (done != exec) {
+        w.last_poll_lane = lowest(exec & ~done);
+        w.awaited = effective_address(g, w.last_poll_lane, *address, true);
+    }
     each_lane(exec, [&](int lane) {
         Value p;
         p.bits = (done >> lane) & 1;

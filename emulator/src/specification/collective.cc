@@ -13,6 +13,7 @@ bool is_warp_barrier(const ptx::Instruction& in) { return in.opcode == "bar"; }
 
 // The member mask is the last operand.
 LaneMask Machine::members(Warp& w, const Group& g, const ptx::Instruction& in, int lane) {
+    if (is_matrix_instruction(in)) return w.live;
     if (in.operands.empty() || !readable(g, in.operands.back(), ptx::Type::b32)) return 0;
     return static_cast<LaneMask>(read(w, g, lane, in.operands.back(), ptx::Type::b32).bits);
 }
@@ -84,6 +85,10 @@ void Machine::together(Warp& w, Group& g, const ptx::Instruction& in, LaneMask l
     const auto unsupported = [&] {
         report("unsupported-instruction", who(w, in, lowest(lanes)), in.text, true);
     };
+    if (is_matrix_instruction(in)) {
+        if (!matrix(w, g, in, lanes)) unsupported();
+        return;
+    }
     Words words(in);
     if (in.opcode == "bar") {
         if (!words.take("warp") || !words.take("sync") || !words.empty() || in.operands.size() != 1)

@@ -48,7 +48,7 @@ u64 nan_result(u64 bits, const Format& from, const Format& to) {
 }
 
 Number limited(Number n, bool sat, bool relu) {
-    if (relu && n.kind != Kind::nan && n.kind != Kind::zero && n.negative) return Number{};
+    if (relu && n.kind != Kind::nan && n.negative) return Number{};
     if (sat) {
         if (n.kind == Kind::nan || n.negative) return Number{};
         if (compare(n, from_integer(1, false)) > 0) return from_integer(1, false);

@@ -31,12 +31,14 @@ Kind kind_of(const ptx::Instruction& in) {
     const bool half = (pair && !words) || type == Type::f16 || type == Type::bf16;
     const bool f64 = type == Type::f64, real = half || f64 || words || type == Type::f32;
     Kind kind;
-    if (is_one_of(op, {"bra", "brx", "call", "ret", "exit", "trap", "bar", "barrier", "nanosleep", "pmevent",
-                       "griddepcontrol"})) {
+    if (op == "mma") {
+        kind.pipe = &Counters::inst_tensor;
+    } else if (is_one_of(op, {"bra", "brx", "call", "ret", "exit", "trap", "bar", "barrier", "nanosleep",
+                              "pmevent", "griddepcontrol"})) {
         kind.pipe = &Counters::inst_control;
-    } else if (is_one_of(op,
-                         {"ld", "ldu", "st", "atom", "red", "membar", "fence", "prefetch", "prefetchu",
-                          "applypriority", "discard", "elect", "cp", "mbarrier", "shfl", "match", "redux"})) {
+    } else if (is_one_of(op, {"ld", "ldu", "st", "atom", "red", "membar", "fence", "prefetch", "prefetchu",
+                              "applypriority", "discard", "elect", "ldmatrix", "movmatrix", "cp", "mbarrier",
+                              "shfl", "match", "redux"})) {
         kind.pipe = &Counters::inst_lsu;
     } else if (is_one_of(op, {"mov", "cvta", "isspacep", "createpolicy"})) {
         kind.pipe = &Counters::inst_uniform;

@@ -16,13 +16,15 @@ namespace {
 constexpr std::uint64_t kTurn = 4096;
 constexpr std::uint64_t kManyPolls = 16;
 constexpr std::uint64_t kManyLoops = 200'000;
+constexpr int kIdleRounds = 200;        // of polling without a change of memory: nobody will make one
+constexpr std::uint64_t kProduct = 63;  // a product of matrices counts as so many instructions more
 constexpr std::size_t kNowhere = ~std::size_t{0};
 constexpr std::uint64_t kMostThreads = 4096;  // every pair of them has a clock
 
 bool is_collective(const ptx::Instruction& in) {
     const std::string& op = in.opcode;
-    return op == "elect" || op == "shfl" || op == "vote" || op == "match" || op == "redux" ||
-           (op == "bar" && in.has("warp"));
+    return is_matrix_instruction(in) || op == "elect" || op == "shfl" || op == "vote" || op == "match" ||
+           op == "redux" || (op == "bar" && in.has("warp"));
 }
 bool is_warp_barrier(const ptx::Instruction& in) { return in.opcode == "bar" && in.has("warp"); }
 const ptx::Instruction& instruction_of(const Group& g) { return g.at->function->code[g.pc]; }
@@ -126,21 +128,26 @@ bool Machine::over_limit() {
 void Machine::run_block(std::uint64_t linear) {
     start_block(linear);
     Block& b = *block_;
+    int idle = 0;
     while (!stopped_ && !over_limit()) {
         const std::uint64_t changes = b.changes;
-        bool live = false, ran = false;
+        bool live = false, ran = false, all_poll = true;
+        Warp* spinning = nullptr;
         for (const auto& w : b.warps) {
             if (!w->live) continue;
             live = true;
-            const std::uint64_t before = w->instructions;
+            const std::uint64_t before = w->instructions, polls = w->poll_count;
             run_turn(*w);
             ran |= w->instructions != before;
+            if (w->instructions != before) spinning = w.get();
+            all_poll &= w->instructions == before || w->poll_count != polls;
             executed_ += w->instructions - before;
             if (stopped_ || over_limit()) break;
         }
         if (!live || b.live_threads == 0 || stopped_) break;
-        if (b.changes == changes && !ran) {
-            report_waiting();
+        idle = b.changes == changes && all_poll ? idle + 1 : 0;
+        if ((b.changes == changes && !ran) || idle > kIdleRounds) {
+            report_waiting(spinning);
             break;
         }
     }
@@ -251,6 +258,7 @@ void Machine::run_group(Warp& w, Group& g, std::size_t limit, std::uint64_t end)
             }
             count_instruction(in, g.lanes, exec, false);
             w.instructions += 1;
+            if (in.opcode == "mma" && exec) executed_ += kProduct;
             if (exec) collective(w, g, in, exec);
             if (stopped_) return;
             g.pc += 1;
@@ -336,7 +344,8 @@ void Machine::run_group(Warp& w, Group& g, std::size_t limit, std::uint64_t end)
     }
 }
 
-void Machine::report_waiting() {
+// `spinning`: the last warp that polls memory which nobody changes.
+void Machine::report_waiting(Warp* spinning) {
     struct Waiting {
         Warp* warp;
         Group* group;
@@ -369,11 +378,30 @@ void Machine::report_waiting() {
         const Waiting* different = nullptr;
         for (const Waiting& x : barriers)
             if (&instruction_of(*x.group) != &in) different = &x;
+        if (spinning) {
+            const Who poll = who(*spinning, *spinning->last_poll, spinning->last_poll_lane);
+            report("deadlock", who_waits(first), "waits at a barrier while another thread polls in vain",
+                   true, &poll);
+            return;
+        }
         const Who other = different ? who_waits(*different) : Who{};
         const std::size_t plain_operands = in.has("red") ? 3 : 1;
         const bool counted = in.operands.size() > plain_operands;
         report(!counted && different ? "divergent-barrier" : "deadlock", who_waits(first),
                "waits at a barrier that not all threads reach", true, different ? &other : nullptr);
+        return;
+    }
+    if (spinning && spinning->polls_shared) {
+        const Who poll = who(*spinning, *spinning->last_poll, spinning->last_poll_lane);
+        const auto it =
+            spinning->awaited ? block_->mbarriers.find(*spinning->awaited) : block_->mbarriers.end();
+        const Who* event = nullptr;
+        if (it != block_->mbarriers.end()) {
+            const Mbarrier& m = it->second;
+            event = m.bytes != 0 ? &m.expecting : &m.arrived;
+            if (!event->instruction) event = &m.made;
+        }
+        report("deadlock", poll, "waits for a change that nobody makes", true, event);
         return;
     }
     for (const auto& w : block_->warps)

@@ -128,6 +128,10 @@ struct Warp {
     bool ends_turn = false, gives_way = false;
     // polling
     const ptx::Instruction* last_poll = nullptr;
+    std::uint64_t poll_count = 0;
+    int last_poll_lane = 0;
+    bool polls_shared = false;
+    std::optional<std::uint64_t> awaited;  // the mbarrier that it polls
     std::array<std::uint64_t, 4> polled{};
     std::size_t polled_next = 0;
     std::uint64_t polled_changes = ~std::uint64_t{0};
@@ -201,6 +205,8 @@ struct MemoryForm {  // of ld, st, atom, red
 // Element e of the data of a memory instruction: of a vector, or a half of a 128-bit register.
 ptx::Operand element_of(const ptx::Operand& operand, unsigned e);
 
+bool is_matrix_instruction(const ptx::Instruction& in);  // all live lanes of the warp together
+
 class Machine {
   public:
     Machine(const Module& module, Memory& memory, const emulator::Launch& launch, const Options& options,
@@ -216,7 +222,7 @@ class Machine {
     void run_group(Warp& w, Group& g, std::size_t limit, std::uint64_t end);
     Group& split(Warp& w, Group& g, LaneMask lanes, Activation* at, std::size_t pc);
     LaneMask executing(Warp& w, const Group& g, const ptx::Instruction& in);
-    void report_waiting();
+    void report_waiting(Warp* spinning);
     bool over_limit();
 
     // control.cc: calls, returns, exits, block barriers
@@ -237,6 +243,10 @@ class Machine {
     void collective(Warp& w, Group& g, const ptx::Instruction& in, LaneMask exec);
     void together(Warp& w, Group& g, const ptx::Instruction& in, LaneMask lanes);
     void finish_warp_barriers(Warp& w);
+
+    // matrix.cc
+    bool matrix(Warp& w, Group& g, const ptx::Instruction& in, LaneMask lanes);
+    bool matrix_product(Warp& w, Group& g, const ptx::Instruction& in, LaneMask lanes);
 
     // values.cc: operands, moves, computation
     Value read(Warp& w, const Group& g, int lane, const ptx::Operand& operand, ptx::Type type);

@@ -515,8 +515,11 @@ void Machine::update(Warp& w, Group& g, const ptx::Instruction& in, const Memory
 
 void Machine::polls(Warp& w, Group& g, const ptx::Instruction& in, const std::vector<LaneAccess>& lanes,
                     Space space) {
-    (void)space;
     g.polls += 1;
+    w.poll_count += 1;
+    w.last_poll_lane = lanes.front().lane;
+    w.polls_shared = space == Space::shared;
+    w.awaited.reset();
     const std::uint64_t address = lanes.front().address;
     const bool again = std::find(w.polled.begin(), w.polled.end(), address) != w.polled.end();
     if (!again) w.polled[w.polled_next++ % w.polled.size()] = address;

@@ -4,8 +4,8 @@
 // for itself, in the simplest way there is. Two engines that agree on many programs (tests/differential) are
 // the evidence that both are right.
 //
-// Left out, and a fault `unsupported-instruction` here: tensor cores, bulk copies, clusters, approximate
-// functions, clocks, printf and other built-in functions, cooperative launches, schedule seeds.
+// Left out, and a fault `unsupported-instruction` here: wmma, wgmma, sparse products, bulk copies, clusters,
+// approximate functions, clocks, printf and other built-in functions, cooperative launches, schedule seeds.
 #pragma once
 
 #include <cstdint>

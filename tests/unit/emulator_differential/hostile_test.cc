@@ -50,6 +50,27 @@ TEST_P(MutatedPrograms, EndAndHarmNothing) {
 }
 INSTANTIATE_TEST_SUITE_P(Slices, MutatedPrograms, testing::Range(0, 4));
 
+// A short run of what `make fuzz` does for long: its seeds, with bytes changed.
+TEST(HostileText, OfChangedSeedsEndsAndHarmsNothing) {
+    std::vector<std::string> seeds;
+    for (const char* extension : {".ptx", ".hostile"})
+        for (const auto& path : files_below(kCases / "differential", extension)) {
+            std::ifstream file(path, std::ios::binary);
+            std::stringstream text;
+            text << file.rdbuf();
+            if (text.str().size() < 20'000) seeds.push_back(text.str());
+        }
+    ASSERT_GT(seeds.size(), 25u);
+    Random random(0x6279746573ull);
+    for (int round = 0; round < 30; ++round)
+        for (const std::string& seed : seeds) {
+            const std::string text = mutate_bytes(seed, random, seeds);
+            const auto began = std::chrono::steady_clock::now();
+            exercise(text);
+            ASSERT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20)) << text;
+        }
+}
+
 // What the fuzzers found, each as small as it got.
 TEST(HostileText, OfEveryCaseEndsAndHarmsNothing) {
     const auto files = files_below(kCases / "differential", ".hostile");
