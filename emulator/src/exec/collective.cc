@@ -131,6 +131,7 @@ void redux(Warp& w, const Instr& in, Mask exec) {
 
 // sub: 1 min, 2 max; of floats, where a NaN loses unless .NaN, and -0 lies below +0.
 void redux_float(Warp& w, const Instr& in, Mask exec) {
+    if (w.launch->check_races) races::exchange(w, exec);
     const u32* a = narrow(w, in.source(0));
     const auto value = [&](int i) { return in.has(flag::magnitude) ? a[i] & 0x7fffffffu : a[i]; };
     u32 r = value(std::countr_zero(exec));
