@@ -12,14 +12,14 @@ fi
 cmake --build build/fuzz --target fuzz_ptx_load fuzz_ptx_run
 mkdir -p build/fuzz/found build/fuzz/corpus_load build/fuzz/corpus_run build/fuzz/seeds
 if [ -z "$(ls -A build/fuzz/seeds)" ]; then
-    cp tests/cases/differential/* build/fuzz/seeds/
+    cp tests/cases/differential/*.ptx tests/cases/differential/*.hostile build/fuzz/seeds/
 fi
 seconds=$(( minutes * 30 ))
 status=0
 build/fuzz/bin/fuzz_ptx_load -max_total_time=$seconds -timeout=20 -rss_limit_mb=4096 -max_len=20000 -use_value_profile=1 \
     -artifact_prefix=build/fuzz/found/load- -print_final_stats=1 build/fuzz/corpus_load build/fuzz/seeds 2>&1 |
     tail -n 30 || status=1
-build/fuzz/bin/fuzz_ptx_run -max_total_time=$seconds -timeout=20 -rss_limit_mb=4096 -max_len=64 \
+build/fuzz/bin/fuzz_ptx_run -max_total_time=$seconds -timeout=20 -rss_limit_mb=4096 -max_len=64 -len_control=0 \
     -artifact_prefix=build/fuzz/found/run- -print_final_stats=1 build/fuzz/corpus_run 2>&1 |
     tail -n 30 || status=1
 if [ "$status" = 0 ]; then

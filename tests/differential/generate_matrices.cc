@@ -13,8 +13,13 @@ void Generator::matrix() {
     if (way == 0) {
         const unsigned n = 1u << random_.below(3);
         line("bar.sync 0;");
-        line("ldmatrix.sync.aligned.m8n8.x{}{}.{}.b16 {}, [%sown+{}];", n, expand("{|.trans}"),
-             expand("{shared|shared::cta}"), vector('r', n, true), 16 * random_.below(2));
+        const std::string form = fmt::format("sync.aligned.m8n8.x{}{}.{}.b16", n, expand("{|.trans}"),
+                                             expand("{shared|shared::cta}"));
+        const std::uint64_t at = 16 * random_.below(2);
+        if (random_.one_in(2))
+            line("ldmatrix.{} {}, [%sown+{}];", form, vector('r', n, true), at);
+        else
+            line("stmatrix.{} [%sown+{}], {};", form, at, vector('r', n, false));
         return line("bar.sync 0;");
     }
     if (way == 1) return line("movmatrix.sync.aligned.m8n8.trans.b16 {}, {};", r(), r());

@@ -184,7 +184,7 @@ void Generator::statement(int depth) {
         }
     }
     if (kind < 77) return collective();
-    if (kind < 79) return uniform_ ? exchange() : collective();
+    if (kind < 79) return !uniform_ ? collective() : random_.one_in(2) ? matrix() : exchange();
     if (kind < 81) {
         if (!uniform_) return random_.one_in(2) ? collective() : copies();
         switch (random_.below(8)) {

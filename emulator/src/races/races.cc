@@ -471,9 +471,14 @@ void each_granule(const Access& a, Mask exec, const std::uint64_t* addresses, Fi
         const int lane = std::countr_zero(m);
         const std::uint64_t at = addresses[lane];
         Mask same = Mask{1} << lane;
-        if (a.kind != Kind::write) {  // neighbours at the same place go together
-            for (int next = lane + 1; next < kLanes && ((m >> next) & 1) && addresses[next] == at; ++next)
+        // Lanes at the same place go together: all that an instruction updates, before it is recorded there,
+        // and neighbours that read.
+        for (int next = lane + 1; a.kind != Kind::write && next < kLanes; ++next) {
+            if (!((m >> next) & 1)) continue;
+            if (addresses[next] == at)
                 same |= Mask{1} << next;
+            else if (a.kind == Kind::read)
+                break;
         }
         m &= ~same;
         std::uint64_t g = at & ~std::uint64_t{3};

@@ -429,6 +429,7 @@ bool Machine::mbarrier(Warp& w, Group& g, const ptx::Instruction& in, LaneMask e
             done |= LaneMask{1} << lane;
             if (options_.check_races && !relaxed) {
                 ThreadOrder& o = order_of(w, lane);
+                note_acquiring_warp(number_of(w, lane));
                 join(o.clock, m->completed.clock);
                 join(o.published, m->arriving.published);
                 join(o.published_in_block, m->arriving.published_in_block);

@@ -36,9 +36,10 @@ Kind kind_of(const ptx::Instruction& in) {
     } else if (is_one_of(op, {"bra", "brx", "call", "ret", "exit", "trap", "bar", "barrier", "nanosleep",
                               "pmevent", "griddepcontrol"})) {
         kind.pipe = &Counters::inst_control;
-    } else if (is_one_of(op, {"ld", "ldu", "st", "atom", "red", "membar", "fence", "prefetch", "prefetchu",
-                              "applypriority", "discard", "elect", "ldmatrix", "movmatrix", "cp", "mbarrier",
-                              "shfl", "match", "redux"})) {
+    } else if (is_one_of(op, {"ld",      "ldu",      "st",       "atom",      "red",
+                              "membar",  "fence",    "prefetch", "prefetchu", "applypriority",
+                              "discard", "elect",    "ldmatrix", "stmatrix",  "movmatrix",
+                              "cp",      "mbarrier", "shfl",     "match",     "redux"})) {
         kind.pipe = &Counters::inst_lsu;
     } else if (is_one_of(op, {"mov", "cvta", "isspacep", "createpolicy"})) {
         kind.pipe = &Counters::inst_uniform;

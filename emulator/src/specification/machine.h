@@ -246,6 +246,8 @@ class Machine {
 
     // matrix.cc
     bool matrix(Warp& w, Group& g, const ptx::Instruction& in, LaneMask lanes);
+    void store_matrices(Warp& w, Group& g, const ptx::Instruction& in, LaneMask lanes, int matrices,
+                        bool transposed);
     bool matrix_product(Warp& w, Group& g, const ptx::Instruction& in, LaneMask lanes);
 
     // values.cc: operands, moves, computation
@@ -324,6 +326,7 @@ class Machine {
     std::uint32_t number_of(const Warp& w, int lane) const;
     ThreadOrder& order_of(const Warp& w, int lane);
     void new_epoch(std::uint32_t number);
+    void note_acquiring_warp(std::uint32_t number);
     void acquire_pending(std::uint32_t number, bool block_scope);
     void fence(Warp& w, LaneMask lanes, bool acquires, bool releases, bool block_scope);
     void note_release(Warp& w, int lane, std::uint64_t address, bool shared, bool block_scope);
@@ -373,6 +376,7 @@ class Machine {
         faults_;
     // races
     std::vector<ThreadOrder> order_;
+    std::set<std::pair<std::uint64_t, std::uint32_t>> acquiring_warps_;  // block, warp
     std::vector<std::uint32_t> number_of_block_;  // first thread's number, by linear block
     std::uint64_t serial_ = 0;
     std::map<std::uint64_t, std::vector<AccessRecord>> global_accesses_;

@@ -1,7 +1,7 @@
-// mma.sync of dense matrices, ldmatrix and movmatrix. Which element lies where is the PTX ISA's ("Matrix
-// fragments for mma"); how a tensor core adds is the model of MMA-Sim (arXiv 2511.10909): in steps, each of
-// which aligns its exact products and the accumulator to the largest exponent, cuts what lies too far below,
-// adds exactly, and rounds once.
+// mma.sync of dense matrices, ldmatrix, stmatrix and movmatrix. Which element lies where is the PTX ISA's
+// ("Matrix fragments for mma"); how a tensor core adds is the model of MMA-Sim (arXiv 2511.10909): in steps,
+// each of which aligns its exact products and the accumulator to the largest exponent, cuts what lies too far
+// below, adds exactly, and rounds once.
 #include <algorithm>
 #include <cstdlib>
 
@@ -266,7 +266,8 @@ std::uint64_t element_of_product(const Product& p, const Steps& steps, const std
 }  // namespace
 
 bool is_matrix_instruction(const ptx::Instruction& in) {
-    return in.opcode == "mma" || in.opcode == "ldmatrix" || in.opcode == "movmatrix";
+    return in.opcode == "mma" || in.opcode == "ldmatrix" || in.opcode == "stmatrix" ||
+           in.opcode == "movmatrix";
 }
 
 // False: not known.
@@ -276,11 +277,12 @@ bool Machine::matrix(Warp& w, Group& g, const ptx::Instruction& in, LaneMask lan
     if (!words.take("sync")) return false;
     words.take("aligned");
     const auto count = words.take_one_of({"x1", "x2", "x4"});
-    const bool transposed = words.take("trans"), loads = in.opcode == "ldmatrix";
+    const bool transposed = words.take("trans"), moves = in.opcode == "movmatrix",
+               stores = in.opcode == "stmatrix";
     const auto space = words.take_one_of({"shared", "shared::cta"});
     if (!words.take("m8n8") || !words.take("b16") || !words.empty() || in.operands.size() != 2) return false;
     // Row i of matrix j is given by lane 8 j + i; element pair p of it goes to lane 4 i + p.
-    if (!loads) {
+    if (moves) {
         if (count || space || !transposed || !readable(g, in.operands[1], Type::b32) ||
             !writable(in.operands[0], Type::b32))
             return false;
@@ -307,16 +309,22 @@ bool Machine::matrix(Warp& w, Group& g, const ptx::Instruction& in, LaneMask lan
         });
         return true;
     }
-    const auto* address = std::get_if<ptx::Address>(&in.operands[1].value);
+    const ptx::Operand &place = in.operands[stores ? 0 : 1], &data = in.operands[stores ? 1 : 0];
+    const auto* address = std::get_if<ptx::Address>(&place.value);
     if (!count || !space || !address || !address->coordinates.empty() || !can_address(g, *address))
         return false;
     const int matrices = (*count)[1] - '0';
-    const auto* vector = std::get_if<ptx::Vector>(&in.operands[0].value);
+    const auto* vector = std::get_if<ptx::Vector>(&data.value);
     if (vector ? vector->elements.size() != static_cast<std::size_t>(matrices) : matrices != 1) return false;
-    for (int j = 0; j < matrices; ++j)
-        if (!writable(specification::element_of(in.operands[0], static_cast<unsigned>(j)), Type::b32))
-            return false;
+    for (int j = 0; j < matrices; ++j) {
+        const ptx::Operand e = specification::element_of(data, static_cast<unsigned>(j));
+        if (stores ? !readable(g, e, Type::b32) : !writable(e, Type::b32)) return false;
+    }
     use_address(w, g, in, *address, lanes);
+    if (stores) {
+        store_matrices(w, g, in, lanes, matrices, transposed);
+        return true;
+    }
     MemoryForm form;
     form.load = true;
     form.element_bytes = 16;
@@ -351,10 +359,53 @@ bool Machine::matrix(Warp& w, Group& g, const ptx::Instruction& in, LaneMask lan
                 v.origin =
                     new_origin(w, in, lane, "uninitialised-read", "reads memory that nothing has written");
             }
-            write(w, g, lane, specification::element_of(in.operands[0], static_cast<unsigned>(j)), v);
+            write(w, g, lane, specification::element_of(data, static_cast<unsigned>(j)), v);
         });
     }
     return true;
+}
+
+// The lane's row is put together from the registers of the four or eight lanes that hold its elements.
+void Machine::store_matrices(Warp& w, Group& g, const ptx::Instruction& in, LaneMask lanes, int matrices,
+                             bool transposed) {
+    const auto& address = std::get<ptx::Address>(in.operands[0].value);
+    MemoryForm form;
+    form.store = true;
+    form.element_bytes = 16;
+    std::vector<LaneAccess> rows;
+    for (int lane = 0; lane < 8 * matrices; ++lane) {
+        if (!((lanes >> lane) & 1)) continue;
+        const ptx::Operand from = specification::element_of(in.operands[1], static_cast<unsigned>(lane / 8));
+        int origin = 0;  // of the register: that of the lowest lane with anything undefined in it
+        for (int l = kWarpSize - 1; l >= 0; --l)
+            if (const Value v = read(w, g, l, from, Type::b32); v.undefined && ((lanes >> l) & 1))
+                origin = origin_for(w, in, v, l);
+        std::vector<std::uint8_t> bytes;
+        std::vector<bool> defined;
+        for (int at = 0; at < 8; ++at) {
+            const int row = transposed ? at : lane % 8, column = transposed ? lane % 8 : at;
+            const int holder = 4 * row + column / 2;
+            const Value v = read(w, g, holder, from, Type::b32);
+            const int shift = 16 * (column % 2);
+            for (int b = 0; b < 2; ++b) {
+                bytes.push_back(static_cast<std::uint8_t>(v.bits >> (shift + 8 * b)));
+                defined.push_back(!((lanes >> holder) & 1) || !truncated(v.undefined >> shift, 16));
+            }
+        }
+        rows.push_back({lane, effective_address(g, lane, address, true)});
+        if (!check_addresses(w, g, in, form, {rows.back()}, ptx::Space::shared)) return;
+        block_->changes += 1;
+        if (options_.check_races) record(w, g, in, form, {rows.back()}, ptx::Space::shared, &bytes);
+        for (std::size_t b = 0; b < bytes.size(); ++b) {
+            Byte byte;
+            byte.value = bytes[b];
+            byte.written = defined[b];
+            byte.origin = defined[b] ? 0 : origin;
+            store_byte(w, lane, ptx::Space::shared, rows.back().address + b, byte);
+        }
+        if (stopped_) return;
+    }
+    count_access(w, in, form, rows, ptx::Space::shared);
 }
 
 bool Machine::matrix_product(Warp& w, Group& g, const ptx::Instruction& in, LaneMask lanes) {

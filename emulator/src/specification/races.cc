@@ -67,8 +67,12 @@ void Machine::exchange(Warp& w, LaneMask lanes) {
 }
 void Machine::new_epoch(std::uint32_t number) { order_[number].clock[number] += 1; }
 
+void Machine::note_acquiring_warp(std::uint32_t number) {
+    acquiring_warps_.insert({number / threads_, number % threads_ / kWarpSize});
+}
 void Machine::acquire_pending(std::uint32_t number, bool block_scope) {
     ThreadOrder& o = order_[number];
+    if (!o.pending.empty() || !o.pending_in_block.empty()) note_acquiring_warp(number);
     join(o.clock, o.pending_in_block);
     o.pending_in_block.clear();
     if (block_scope) return;
@@ -209,9 +213,13 @@ void Machine::touch(std::vector<AccessRecord>& records, AccessRecord now, bool s
             if (same) continue;
         }
         // Nothing between the two touched these four bytes: no record can have been lost.
-        const bool adjacent = std::none_of(records.begin(), records.end(), [&](const AccessRecord& other) {
-            return other.serial > r->serial && other.serial < now.serial;
-        });
+        bool adjacent = true;
+        std::set<unsigned> parts;  // which bytes the lanes of the earlier instruction touched here
+        for (const AccessRecord& other : records) {
+            adjacent &= other.serial <= r->serial || other.serial >= now.serial;
+            if (other.serial == r->serial) parts.insert(other.bytes);
+        }
+        adjacent &= parts.size() <= 2;
         race(*r, now, shared, adjacent);
         if (stopped_) break;
     }
@@ -235,7 +243,9 @@ void Machine::race(const AccessRecord& earlier, const AccessRecord& later, bool 
         if (a > b) std::swap(a, b);
         RaceDetail& detail = (*details_)[{shared ? "shared-race" : "global-race", {a, b}}];
         detail.pairs.insert({party(later), party(earlier)});
-        detail.adjacent |= adjacent && !later_peeks && !earlier_peeks;
+        // Where a warp has acquired something through memory, an engine may take all of its lanes to have.
+        const bool exact = !acquiring_warps_.contains({later.block, later.thread / kWarpSize});
+        detail.adjacent |= adjacent && exact && !later_peeks && !earlier_peeks;
     }
     // A plain read against an atomic: harmless where a compare-and-swap validates what was read, which is
     // known when the launch ends.

@@ -22,7 +22,8 @@ namespace emulator::specification {
 
 // What the specification knows of races beyond the one that it reports for a pair of places: every pair of
 // threads that raced there, and whether the two accesses of some pair followed each other at once at their
-// four bytes, so that an engine that remembers little cannot have forgotten the first.
+// four bytes, so that an engine that remembers little cannot have forgotten the first, nor can one that keeps
+// the order of warps instead of threads have taken them for ordered.
 struct RaceDetail {
     struct Party {
         std::uint64_t block = 0;

@@ -319,7 +319,10 @@ bool Machine::plain(Warp& w, Group& g, const ptx::Instruction& in, LaneMask exec
             words.take_one_of({"global", "shared::cta", "shared::cluster"});
             return async != alias && words.empty();
         }
+        const bool made = words.take("mbarrier_init");
+        words.take_one_of({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
         const auto semantics = words.take_one_of({"sc", "acq_rel", "acquire", "release"});
+        if (made && semantics != "release") return false;
         const auto scope = words.take_one_of({"cta", "cluster", "gpu", "sys", "gl"});
         if (!scope || !words.empty()) return false;
         if (exec && options_.check_races)
