@@ -172,18 +172,24 @@ void propagate_taint(Warp& w, const Instr& in, Mask exec) {
     } else {
         // The destinations may be sources too: all results first.
         std::array<std::array<Bits, kLanes>, 8> results;
+        std::array<std::array<std::uint32_t, kLanes>, 8> from;
+        // Two words that are moved together have each their own.
+        const bool apart = in.flow == Flow::copy && in.sources == in.destinations;
         const int n = std::min<int>(in.destinations, static_cast<int>(results.size()));
         for_lanes(exec & any, [&](int lane) {
-            for (int k = 0; k < n; ++k)
+            for (int k = 0; k < n; ++k) {
                 results[static_cast<std::size_t>(k)][static_cast<std::size_t>(lane)] =
                     result_bits(w, in, k, lane);
+                from[static_cast<std::size_t>(k)][static_cast<std::size_t>(lane)] =
+                    apart ? raw_origin_of(w, in.source(k), lane) : origins[static_cast<std::size_t>(lane)];
+            }
         });
         clear_taint(w, in, exec & ~any);
         for_lanes(exec & any, [&](int lane) {
             for (int k = 0; k < n; ++k)
                 set_undefined_bits(w, in.destination(k), lane,
                                    results[static_cast<std::size_t>(k)][static_cast<std::size_t>(lane)],
-                                   origins[static_cast<std::size_t>(lane)]);
+                                   from[static_cast<std::size_t>(k)][static_cast<std::size_t>(lane)]);
         });
     }
 }

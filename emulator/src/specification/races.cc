@@ -103,8 +103,10 @@ void Machine::note_release(Warp& w, int lane, std::uint64_t address, bool shared
 void Machine::note_acquire(Warp& w, int lane, std::uint64_t address, bool shared, bool block_scope) {
     ThreadOrder& o = order_of(w, lane);
     if (shared) {
-        if (const auto it = block_->shared_releases.find(address); it != block_->shared_releases.end())
+        if (const auto it = block_->shared_releases.find(address); it != block_->shared_releases.end()) {
             join(o.pending_in_block, it->second);
+            if (!o.pending_in_block.empty()) note_acquiring_warp(number_of(w, lane));
+        }
         return;
     }
     const auto it = releases_.find(address);
@@ -112,6 +114,7 @@ void Machine::note_acquire(Warp& w, int lane, std::uint64_t address, bool shared
     if (const auto own = it->second.in_block.find(block_->linear); own != it->second.in_block.end())
         join(o.pending_in_block, own->second);
     if (!block_scope) join(o.pending, it->second.anywhere);
+    if (!o.pending.empty() || !o.pending_in_block.empty()) note_acquiring_warp(number_of(w, lane));
 }
 // A barrier of some threads: what those that arrive have done, and know, and have published, is passed on to
 // those that wait.
@@ -244,7 +247,11 @@ void Machine::race(const AccessRecord& earlier, const AccessRecord& later, bool 
         RaceDetail& detail = (*details_)[{shared ? "shared-race" : "global-race", {a, b}}];
         detail.pairs.insert({party(later), party(earlier)});
         // Where a warp has acquired something through memory, an engine may take all of its lanes to have.
-        const bool exact = !acquiring_warps_.contains({later.block, later.thread / kWarpSize});
+        // And where another warp of its block has, that the block knows what other blocks did.
+        const auto of_block = acquiring_warps_.lower_bound({later.block, 0});
+        const bool exact = earlier.block == later.block
+                               ? !acquiring_warps_.contains({later.block, later.thread / kWarpSize})
+                               : of_block == acquiring_warps_.end() || of_block->first != later.block;
         detail.adjacent |= adjacent && exact && !later_peeks && !earlier_peeks;
     }
     // A plain read against an atomic: harmless where a compare-and-swap validates what was read, which is
