@@ -1,12 +1,13 @@
 // Tensor maps: the 128-byte objects that tell the TMA unit (cp.async.bulk.tensor) how a tensor lies in global
-// memory and which box of it a copy takes. On a GPU the driver's cuTensorMapEncodeTiled makes them; here
-// encode_tensor_map does, with the rules that the driver documents. The bytes are opaque to programs and are
+// memory and which box of it a copy takes. On a GPU the driver's cuTensorMapEncodeTiled and
+// cuTensorMapEncodeIm2col make them; here encode_tensor_map does, with the rules that the driver documents. The bytes are opaque to programs and are
 // not those of hardware.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,10 +25,19 @@ struct TensorMapRequest {
     std::vector<std::uint64_t> strides;          // bytes, without the innermost dimension's
     std::vector<std::uint32_t> box;              // elements
     std::vector<std::uint32_t> element_strides;  // empty: all 1; the innermost one is not used
+    // For cp.async.bulk.tensor.im2col in place of `box`: dims are C, W, (H, (D,)) N. A copy takes `channels`
+    // of each of `pixels` pixels, which lie one after another (W first) in the box from `lower` to the
+    // tensor's end plus `upper`, image after image. Corners: W, (H, (D)).
+    struct Im2col {
+        std::vector<std::int32_t> lower, upper;
+        std::uint32_t channels = 0, pixels = 0;
+    };
+    std::optional<Im2col> im2col;
 };
 using TensorMap = std::array<std::byte, 128>;
 
-// Rules: "rank", "address", "dims", "strides", "box", "element-strides", "swizzle", "fill".
+// Rules: "rank", "address", "dims", "strides", "box", "element-strides", "swizzle", "fill",
+// "corners", "channels", "pixels".
 struct TensorMapError {
     std::string rule, message;
 };

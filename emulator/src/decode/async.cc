@@ -59,14 +59,14 @@ bool reduction_type(Decoder& d, Modifiers& m, Instr& out) {
 }
 
 // cp.async.bulk.tensor, cp.reduce.async.bulk.tensor. sub: 0 load, 1 store. vector: dimensions. Sources of a
-// load: destination, map, coordinates, mbarrier, (mask); of a store: map, coordinates, source.
+// load: destination, map, coordinates, mbarrier, (mask), (im2col offsets); of a store: map, coordinates,
+// source. imm 1: im2col.
 bool tensor(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out, bool reduces) {
     const auto dimensions = m.take_any({"1d", "2d", "3d", "4d", "5d"});
     if (!dimensions) return d.fail("this form");
     out.vector = static_cast<std::uint8_t>((*dimensions)[0] - '0');
     out.size = 1;
     if (reduces && !reduction_operation(d, m, out)) return false;
-    m.take("tile");  // the others stay over, and are not known
     const auto to = m.take_any({"shared::cluster", "shared::cta"});
     const bool hint = m.take("L2::cache_hint");
     std::vector<ptx::Operand> coordinates;
@@ -79,22 +79,37 @@ bool tensor(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out, bo
     const std::size_t n = in.operands.size() - (hint ? 1 : 0);
     if (!m.take("global")) return d.fail("this space");
     if (m.take("bulk_group")) {
-        if (to != "shared::cta" || n != 2) return d.fail("this form");
+        const bool im2col = m.take("im2col_no_offs");
+        if (!im2col) m.take("tile");  // the others stay over, and are not known
+        if (to != "shared::cta" || n != 2 || (im2col && out.vector < 3)) return d.fail("this form");
         out.sub = 1;
-        return d.handler(out, "bulk.tensor") && place(d, in.operands[0], out, &coordinates) &&
-               append_coordinates() && place(d, in.operands[1], out);
+        if (!d.handler(out, "bulk.tensor") || !place(d, in.operands[0], out, &coordinates) ||
+            !append_coordinates() || !place(d, in.operands[1], out))
+            return false;
+        out.imm = im2col;
+        return true;
     }
+    const bool im2col = m.take("im2col");
+    if (!im2col) m.take("tile");
+    if (im2col && out.vector < 3) return d.fail("im2col of fewer than three dimensions");
     if (reduces || !to || !m.take(kCompleteTx)) return d.fail("this form");
     const bool multicast = m.take("multicast::cluster");
     m.take_any({"cta_group::1", "cta_group::2"});
-    if (n != (multicast ? 4u : 3u)) return d.fail("a different number of operands");
+    if (n != 3u + multicast + im2col) return d.fail("a different number of operands");
     if (to == "shared::cluster") out.flags |= flag::in_cluster;
     if (multicast) out.flags |= flag::explicit_count;
     if (!d.handler(out, "bulk.tensor") || !place(d, in.operands[0], out) ||
         !place(d, in.operands[1], out, &coordinates) || !append_coordinates() ||
         !place(d, in.operands[2], out))
         return false;
-    return !multicast || d.source(out, in.operands[3], Type::b16);
+    if (multicast && !d.source(out, in.operands[3u + im2col], Type::b16)) return false;
+    if (!im2col) return true;
+    const auto* offsets = std::get_if<ptx::Vector>(&in.operands[3].value);
+    if (!offsets || offsets->elements.size() != out.vector - 2u)
+        return d.fail("a different number of im2col offsets");
+    if (!d.source(out, in.operands[3], Type::b16)) return false;
+    out.imm = 1;
+    return true;
 }
 
 }  // namespace

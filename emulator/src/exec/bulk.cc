@@ -368,6 +368,7 @@ struct Box {
     std::vector<Row> rows;
 };
 u64 bytes_of_box(const TensorMapRequest& map) {
+    if (map.im2col) return u64{map.im2col->pixels} * map.im2col->channels * element_bytes(map.type);
     u64 bytes = u64{map.box[0]} * element_bytes(map.type);
     for (std::size_t i = 1; i < map.dims.size(); ++i)
         bytes *= (map.box[i] + map.element_strides[i] - 1) / map.element_strides[i];
@@ -407,6 +408,44 @@ Box box_of(const TensorMapRequest& map, const s64* start) {
     }
     return box;
 }
+// The same for im2col: a row is the channels of one pixel. `start`: C and the first pixel; `offset`: W, H, D.
+Box im2col_box_of(const TensorMapRequest& map, const s64* start, const u32* offset) {
+    const TensorMapRequest::Im2col& m = *map.im2col;
+    Box box;
+    box.element = element_bytes(map.type);
+    box.row = m.channels * box.element;
+    box.bytes = m.pixels * box.row;
+    const std::size_t spatial = map.dims.size() - 2;
+    const s64 low = std::max<s64>(0, -start[0]);
+    const s64 high = std::min<s64>(m.channels, static_cast<s64>(map.dims[0]) - start[0]);
+    s64 pixel[4] = {};  // W, (H, (D,)) N
+    std::copy_n(start + 1, spatial + 1, pixel);
+    for (u32 n = 0; n < m.pixels; ++n) {
+        Box::Row row;
+        row.at = n * box.row;
+        bool inside = low < high;
+        u64 address = map.address;
+        for (std::size_t i = 0; i <= spatial; ++i) {
+            const s64 c = pixel[i] + (i < spatial ? static_cast<s64>(offset[i]) : 0);
+            inside &= c >= 0 && c < static_cast<s64>(map.dims[i + 1]);
+            address += static_cast<u64>(c) * map.strides[i];
+        }
+        if (inside) {
+            row.begin = static_cast<u32>(low) * box.element;
+            row.end = static_cast<u32>(high) * box.element;
+            row.address = address + static_cast<u64>(start[0] + low) * box.element;
+        }
+        box.rows.push_back(row);
+        std::size_t i = 0;
+        for (; i < spatial; ++i) {
+            pixel[i] += map.element_strides[i + 1];
+            if (pixel[i] < static_cast<s64>(map.dims[i + 1]) + m.upper[i]) break;
+            pixel[i] = m.lower[i];
+        }
+        if (i == spatial) pixel[spatial] += 1;
+    }
+    return box;
+}
 // Calls f(place in the box, bytes) for each run of a row's bytes [begin, end) that stays together in shared
 // memory.
 template <class F>
@@ -418,7 +457,8 @@ void each_run(u32 row, u32 begin, u32 end, bool swizzles, F&& f) {
     }
 }
 
-// sub: 0 load, 1 store; the reduction's operation in sub2, its type the map's.
+// sub: 0 load, 1 store; the reduction's operation in sub2, its type the map's. imm 1: im2col; a load then has
+// its offsets as the last sources.
 void tensor(Warp& w, const Instr& in, Mask exec) {
     for_lanes(exec, [&](int lane) {
         Launch& launch = *w.launch;
@@ -435,6 +475,28 @@ void tensor(Warp& w, const Instr& in, Mask exec) {
         s64 start[5] = {};
         for (int i = 0; i < rank; ++i)
             start[i] = static_cast<s32>(static_cast<u32>(lane_value(w, in.source(map_source + 2 + i), lane)));
+        const bool im2col = in.imm == 1;
+        if (im2col != map.im2col.has_value()) {
+            report(w, "bulk-copy", in, lane,
+                   im2col ? "an im2col copy through a tensor map that was made for tiles"
+                          : "a copy of a tile through a tensor map that was made for im2col",
+                   true);
+            return;
+        }
+        u32 offset[3] = {};
+        if (im2col && in.sub == 0) {
+            const u32 limit = rank == 3 ? 1u << 16 : rank == 4 ? 1u << 8 : 1u << 5;
+            for (int i = 0; i < rank - 2; ++i) {
+                offset[i] =
+                    static_cast<u32>(lane_value(w, in.source(in.sources - (rank - 2) + i), lane)) & 0xffff;
+                if (offset[i] < limit) continue;
+                report(w, "bulk-copy", in, lane,
+                       fmt::format("the im2col offset {}: 0 to {} are possible in {} dimensions", offset[i],
+                                   limit - 1, rank),
+                       true);
+                return;
+            }
+        }
         const u64 bytes = bytes_of_box(map);
         if (bytes > w.block->shared_bytes) {
             report(w, "bulk-copy", in, lane,
@@ -443,7 +505,7 @@ void tensor(Warp& w, const Instr& in, Mask exec) {
                    true);
             return;
         }
-        const Box box = box_of(map, start);
+        const Box box = im2col ? im2col_box_of(map, start, offset) : box_of(map, start);
         const bool swizzles = map.swizzle != TensorMapRequest::Swizzle::none;
         launch.surcharge += box.bytes / 512;
         if (in.sub == 1) {

@@ -1,4 +1,5 @@
-// Rules: CUDA Driver API, cuTensorMapEncodeTiled, with CU_TENSOR_MAP_INTERLEAVE_NONE.
+// Rules: CUDA Driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col, with
+// CU_TENSOR_MAP_INTERLEAVE_NONE.
 #include "emulator/src/launch/tensor_map.h"
 
 #include <fmt/format.h>
@@ -22,7 +23,9 @@ struct Layout {
     std::uint64_t strides[kMaxRank - 1] = {};
     std::uint16_t box[kMaxRank] = {};
     std::uint8_t element_strides[kMaxRank] = {};
-    std::uint8_t unused = 0;
+    std::uint8_t im2col = 0;
+    std::int16_t lower[kMaxRank - 2] = {}, upper[kMaxRank - 2] = {};
+    std::uint16_t channels = 0, pixels = 0;
 };
 static_assert(sizeof(Layout) <= sizeof(TensorMap));
 
@@ -39,6 +42,15 @@ Layout layout_of(const TensorMapRequest& r) {
         l.element_strides[i] =
             static_cast<std::uint8_t>(i < r.element_strides.size() ? r.element_strides[i] : 1);
         if (i + 1 < kMaxRank) l.strides[i] = i < r.strides.size() ? r.strides[i] : 0;
+    }
+    if (r.im2col) {
+        l.im2col = 1;
+        for (std::size_t i = 0; i < r.im2col->lower.size(); ++i) {
+            l.lower[i] = static_cast<std::int16_t>(r.im2col->lower[i]);
+            l.upper[i] = static_cast<std::int16_t>(r.im2col->upper[i]);
+        }
+        l.channels = static_cast<std::uint16_t>(r.im2col->channels);
+        l.pixels = static_cast<std::uint16_t>(r.im2col->pixels);
     }
     return l;
 }
@@ -75,6 +87,32 @@ std::variant<TensorMap, TensorMapError> encode_tensor_map(const TensorMapRequest
 
 namespace exec {
 
+static std::optional<TensorMapError> check_im2col(const TensorMapRequest& r) {
+    const TensorMapRequest::Im2col& m = *r.im2col;
+    const std::size_t rank = r.dims.size();
+    if (rank < 3)
+        return TensorMapError{"rank", fmt::format("im2col takes 3 to {} dimensions, not {}", kMaxRank, rank)};
+    if (m.lower.size() != rank - 2 || m.upper.size() != rank - 2)
+        return TensorMapError{
+            "corners", fmt::format("the corners have {} and {} coordinates: with {} dimensions they have {}",
+                                   m.lower.size(), m.upper.size(), rank, rank - 2)};
+    const std::int32_t limit = rank == 3 ? 1 << 15 : rank == 4 ? 1 << 7 : 1 << 4;
+    for (std::size_t i = 0; i < rank - 2; ++i) {
+        if (m.lower[i] < -limit || m.lower[i] >= limit || m.upper[i] < -limit || m.upper[i] >= limit)
+            return TensorMapError{
+                "corners", fmt::format("the corners have {} and {} in dimension {}: {} to {} are possible",
+                                       m.lower[i], m.upper[i], i + 1, -limit, limit - 1)};
+        if (static_cast<std::int64_t>(r.dims[i + 1]) + m.upper[i] <= m.lower[i])
+            return TensorMapError{"corners",
+                                  fmt::format("between the corners lies nothing of dimension {}", i + 1)};
+    }
+    if (m.channels == 0 || m.channels > 256)
+        return TensorMapError{"channels", fmt::format("{} channels: 1 to 256 are possible", m.channels)};
+    if (m.pixels == 0 || m.pixels > 1024)
+        return TensorMapError{"pixels", fmt::format("{} pixels: 1 to 1024 are possible", m.pixels)};
+    return std::nullopt;
+}
+
 std::optional<TensorMapError> check_tensor_map(const TensorMapRequest& r) {
     const auto no = [](const char* rule, std::string message) {
         return TensorMapError{rule, std::move(message)};
@@ -98,13 +136,17 @@ std::optional<TensorMapError> check_tensor_map(const TensorMapRequest& r) {
             return no("strides", fmt::format("the stride of dimension {} is {} bytes: a multiple of 16 below "
                                              "2^40 is needed",
                                              i + 1, r.strides[i]));
-    if (r.box.size() != rank)
-        return no("box", fmt::format("the box has {} dimensions, the tensor {}", r.box.size(), rank));
-    for (std::size_t i = 0; i < rank; ++i)
-        if (r.box[i] == 0 || r.box[i] > 256)
-            return no("box", fmt::format("dimension {} of the box has {} elements: 1 to 256 are possible", i,
-                                         r.box[i]));
-    const std::uint32_t inner = r.box[0] * element;
+    if (r.im2col) {
+        if (auto error = check_im2col(r)) return error;
+    } else {
+        if (r.box.size() != rank)
+            return no("box", fmt::format("the box has {} dimensions, the tensor {}", r.box.size(), rank));
+        for (std::size_t i = 0; i < rank; ++i)
+            if (r.box[i] == 0 || r.box[i] > 256)
+                return no("box", fmt::format("dimension {} of the box has {} elements: 1 to 256 are possible",
+                                             i, r.box[i]));
+    }
+    const std::uint32_t inner = (r.im2col ? r.im2col->channels : r.box[0]) * element;
     if (inner % 16 != 0)
         return no("box", fmt::format("a row of the box has {} bytes: a multiple of 16 is needed", inner));
     if (!r.element_strides.empty() && r.element_strides.size() != rank)
@@ -141,6 +183,14 @@ std::optional<TensorMapRequest> decode_tensor_map(const TensorMap& map) {
     r.strides.assign(l.strides, l.strides + l.rank - 1);
     r.box.assign(l.box, l.box + l.rank);
     r.element_strides.assign(l.element_strides, l.element_strides + l.rank);
+    if (l.im2col != 0 && l.rank >= 3) {
+        TensorMapRequest::Im2col m;
+        m.lower.assign(l.lower, l.lower + l.rank - 2);
+        m.upper.assign(l.upper, l.upper + l.rank - 2);
+        m.channels = l.channels;
+        m.pixels = l.pixels;
+        r.im2col = std::move(m);
+    }
     return r;
 }
 

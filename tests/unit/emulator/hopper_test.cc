@@ -63,15 +63,22 @@ TEST(TensorMap, RulesAreCheckedByName) {
 }
 
 // A kernel that loads one box, waits, and writes shared memory out as it lies there; `store` instead fills
-// shared memory from `data` and stores the box.
-std::string kernel(int rank, bool store) {
-    std::string coordinates, loads;
+// shared memory from `data` and stores the box. `im2col`: with offsets o0, o1, o2 of the load.
+std::string kernel(int rank, bool store, bool im2col = false) {
+    std::string coordinates, loads, offsets;
+    for (int i = 0; im2col && !store && i < rank - 2; ++i) {
+        loads += fmt::format("ld.param.u16 %o{}, [o{}];\n", i, i);
+        offsets += fmt::format("{}%o{}", i ? ", " : ", {", i);
+    }
+    if (!offsets.empty()) offsets += "}";
+    const char* mode = im2col ? store ? "im2col_no_offs" : "im2col" : "tile";
     for (int i = 0; i < rank; ++i) {
         loads += fmt::format("ld.param.s32 %c{}, [c{}];\n", i, i);
         coordinates += fmt::format("{}%c{}", i ? ", " : "", i);
     }
     std::string parameters = ".param .align 64 .b8 map[128], .param .u64 data, .param .u32 n";
     for (int i = 0; i < rank; ++i) parameters += fmt::format(", .param .s32 c{}", i);
+    for (int i = 0; im2col && !store && i < rank - 2; ++i) parameters += fmt::format(", .param .u16 o{}", i);
     const std::string copy_in =
         R"(
 mbarrier.init.shared::cta.b64 [bar], 1;
@@ -79,9 +86,9 @@ fence.proxy.async;
 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], %n;
 )" +
         fmt::format(
-            "cp.async.bulk.tensor.{}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [smem], "
-            "[%map, {{{}}}], [bar];\n",
-            rank, coordinates) +
+            "cp.async.bulk.tensor.{}d.shared::cluster.global.{}.mbarrier::complete_tx::bytes [smem], "
+            "[%map, {{{}}}], [bar]{};\n",
+            rank, mode, coordinates, offsets) +
         R"(
 W: mbarrier.try_wait.parity.shared::cta.b64 %p, [bar], 0;
 @!%p bra W;
@@ -96,16 +103,18 @@ st.shared.b32 [%s], %v;
 )";
     const std::string end = store ? fmt::format(R"(
 fence.proxy.async;
-cp.async.bulk.tensor.{}d.global.shared::cta.tile.bulk_group [%map, {{{}}}], [smem];
+cp.async.bulk.tensor.{}d.global.shared::cta.{}.bulk_group [%map, {{{}}}], [smem];
 cp.async.bulk.commit_group;
 cp.async.bulk.wait_group 0;
 )",
-                                                rank, coordinates)
+                                                rank, mode, coordinates)
                                   : std::string();
     return ".version 8.6\n.target sm_90a\n.address_size 64\n"
            ".shared .align 1024 .b8 smem[16384];\n.shared .align 8 .b8 bar[8];\n"
            ".visible .entry k(" +
-           parameters + ")\n{\n.reg .b64 %map, %d;\n.reg .b32 %i, %s, %v, %n, %c<5>;\n.reg .pred %p;\n" +
+           parameters +
+           ")\n{\n.reg .b64 %map, %d;\n.reg .b32 %i, %s, %v, %n, %c<5>;\n.reg .b16 %o<3>;\n.reg "
+           ".pred %p;\n" +
            "mov.b64 %map, map;\ncvta.param.u64 %map, %map;\nld.param.u64 %d, [data];\nld.param.u32 %n, "
            "[n];\n" +
            loads + "mov.u32 %s, smem;\n" + (store ? copy_out : copy_in) +
@@ -284,6 +293,260 @@ const Shape shapes[] = {
     {.dims = {8, 8}, .box = {8, 8}, .at = {100, -100}},
 };
 INSTANTIATE_TEST_SUITE_P(Shapes, TmaBox, testing::ValuesIn(shapes));
+
+// im2col by its definition (PTX ISA, "Im2col mode"): all pixels of the bounding boxes in order, image by
+// image, from the one that the instruction names; each moved by the offsets. proves:
+// cp.async.bulk.tensor.{3d,4d,5d}.shared::cluster.global.im2col.mbarrier::complete_tx::bytes proves:
+// cp.async.bulk.tensor.{3d,4d,5d}.global.shared::cta.im2col_no_offs.bulk_group
+struct Im2colShape {
+    Request::Type type = Request::Type::f32;
+    Request::Swizzle swizzle = Request::Swizzle::none;
+    Request::Fill fill = Request::Fill::zero;
+    std::vector<std::uint64_t> dims = {};
+    std::vector<std::int32_t> lower = {}, upper = {};
+    std::uint32_t channels = 0, pixels = 0;
+    std::vector<std::uint32_t> strides = {};
+    std::vector<std::int32_t> at = {};
+    std::vector<std::uint16_t> offsets = {};
+};
+template <class F>
+void each_im2col_byte(const Im2colShape& s, bool store, F&& f) {
+    const std::uint32_t element = element_bytes(s.type);
+    const std::size_t spatial = s.dims.size() - 2;
+    std::vector<std::vector<std::int64_t>> pixels;  // W, (H, (D,)) N
+    for (std::int64_t n = s.at.back(); n < s.at.back() + 40; ++n) {
+        std::vector<std::vector<std::int64_t>> image(1, {n});
+        for (std::size_t i = spatial; i-- > 0;) {
+            std::vector<std::vector<std::int64_t>> longer;
+            for (const auto& tail : image)
+                for (std::int64_t c = s.lower[i];
+                     c <= static_cast<std::int64_t>(s.dims[i + 1]) - 1 + s.upper[i];
+                     c += s.strides.empty() ? 1 : s.strides[i + 1]) {
+                    longer.push_back({c});
+                    longer.back().insert(longer.back().end(), tail.begin(), tail.end());
+                }
+            image = std::move(longer);
+        }
+        pixels.insert(pixels.end(), image.begin(), image.end());
+    }
+    const std::vector<std::int64_t> wanted(s.at.begin() + 1, s.at.end());
+    auto pixel = std::find(pixels.begin(), pixels.end(), wanted);
+    ASSERT_NE(pixel, pixels.end());
+    ASSERT_GE(pixels.end() - pixel, static_cast<std::ptrdiff_t>(s.pixels));
+    for (std::uint32_t p = 0; p < s.pixels; ++p, ++pixel)
+        for (std::uint32_t channel = 0; channel < s.channels; ++channel) {
+            std::int64_t c = s.at[0] + static_cast<std::int64_t>(channel), from = 0;
+            bool inside = c >= 0 && c < static_cast<std::int64_t>(s.dims[0]);
+            for (std::size_t i = spatial + 1; i-- > 0;) {
+                const std::int64_t x = (*pixel)[i] + (i < spatial && !store ? s.offsets[i] : 0);
+                inside &= x >= 0 && x < static_cast<std::int64_t>(s.dims[i + 1]);
+                from = from * static_cast<std::int64_t>(s.dims[i + 1]) + x;
+            }
+            from = (from * static_cast<std::int64_t>(s.dims[0]) + c) * element;
+            for (std::uint32_t b = 0; b < element; ++b)
+                f(swizzled((p * s.channels + channel) * element + b, s.swizzle), inside ? from + b : -1);
+        }
+}
+class TmaIm2col : public testing::TestWithParam<Im2colShape> {
+  protected:
+    static Request request(const Im2colShape& s, std::uint64_t address) {
+        Request r;
+        r.type = s.type;
+        r.swizzle = s.swizzle;
+        r.fill = s.fill;
+        r.address = address;
+        r.dims = s.dims;
+        r.element_strides = s.strides;
+        r.im2col = Request::Im2col{s.lower, s.upper, s.channels, s.pixels};
+        std::uint64_t stride = element_bytes(s.type);
+        for (std::size_t i = 0; i + 1 < s.dims.size(); ++i) r.strides.push_back(stride *= s.dims[i]);
+        return r;
+    }
+    static std::vector<std::uint8_t> numbers(std::size_t n, std::uint32_t x) {
+        std::vector<std::uint8_t> out(n);
+        for (std::uint8_t& b : out) {
+            x = x * 1664525u + 1013904223u;
+            b = static_cast<std::uint8_t>(x >> 24);
+        }
+        return out;
+    }
+    static Outcome launch(Machine& m, const Request& r, std::uint64_t data, std::uint32_t n, bool store) {
+        const auto map = encode_tensor_map(r);
+        EXPECT_TRUE(std::holds_alternative<TensorMap>(map)) << std::get<TensorMapError>(map).message;
+        Launch request;
+        request.kernel = "k";
+        std::vector<std::vector<std::byte>> arguments;
+        const TensorMap& bytes = std::get<TensorMap>(map);
+        arguments.emplace_back(bytes.begin(), bytes.end());
+        arguments.push_back(Machine::bytes_of(data));
+        arguments.push_back(Machine::bytes_of(n));
+        for (const std::int32_t c : GetParam().at) arguments.push_back(Machine::bytes_of(c));
+        for (std::size_t i = 0; !store && i < GetParam().offsets.size(); ++i)
+            arguments.push_back(Machine::bytes_of(GetParam().offsets[i]));
+        request.arguments = m.pack("k", arguments);
+        return run(*m.module, m.memory, request, m.options);
+    }
+};
+
+TEST_P(TmaIm2col, LoadsThePixelsOfTheBox) {
+    const Im2colShape& s = GetParam();
+    Machine m;
+    ASSERT_TRUE(m.load_ptx(kernel(static_cast<int>(s.dims.size()), false, true))) << m.error;
+    std::size_t memory = element_bytes(s.type);
+    for (const std::uint64_t d : s.dims) memory *= d;
+    const auto content = numbers(memory, 7);
+    const std::uint32_t n = s.pixels * s.channels * element_bytes(s.type);
+    const std::uint64_t in = m.input("x", content), out = m.output<std::uint8_t>("y", n);
+    const Outcome o = launch(m, request(s, in), out, n, false);
+    EXPECT_TRUE(o.clean()) << describe(o);
+    std::vector<std::uint8_t> expected(n, 0);
+    if (s.fill == Request::Fill::nan)
+        for (std::uint32_t i = 0; i < n; ++i) expected[i] = i % 2 == 1 ? 0x7f : 0xff;  // of 16 bits
+    each_im2col_byte(s, false, [&](std::uint32_t to, std::int64_t from) {
+        if (from >= 0) expected[to] = content[static_cast<std::size_t>(from)];
+    });
+    EXPECT_EQ(m.read<std::uint8_t>(out, n), expected);
+}
+
+TEST_P(TmaIm2col, StoresThePixelsOfTheBox) {
+    const Im2colShape& s = GetParam();
+    Machine m;
+    ASSERT_TRUE(m.load_ptx(kernel(static_cast<int>(s.dims.size()), true, true))) << m.error;
+    std::size_t memory = element_bytes(s.type);
+    for (const std::uint64_t d : s.dims) memory *= d;
+    const auto before = numbers(memory, 8);
+    const std::uint64_t x = m.input("x", before, BufferKind::inout);
+    const std::uint32_t n = s.pixels * s.channels * element_bytes(s.type);
+    const auto content = numbers(n, 9);
+    const Outcome o = launch(m, request(s, x), m.input("data", content), n, true);
+    EXPECT_TRUE(o.clean()) << describe(o);
+    std::vector<std::uint8_t> expected = before;
+    each_im2col_byte(s, true, [&](std::uint32_t from, std::int64_t to) {
+        if (to >= 0) expected[static_cast<std::size_t>(to)] = content[from];
+    });
+    EXPECT_EQ(m.read<std::uint8_t>(x, before.size()), expected);
+}
+
+const Im2colShape im2col_shapes[] = {
+    // C, W, N
+    {.dims = {8, 9, 3},
+     .lower = {0},
+     .upper = {0},
+     .channels = 8,
+     .pixels = 20,
+     .at = {0, 2, 0},
+     .offsets = {0}},
+    {.type = Request::Type::f16,
+     .fill = Request::Fill::nan,
+     .dims = {24, 9, 3},
+     .lower = {-1},
+     .upper = {-1},
+     .channels = 16,
+     .pixels = 32,
+     .at = {16, -1, 0},
+     .offsets = {2}},
+    // C, W, H, N: a convolution of 3 x 3 with a border of 1, every place of its kernel's corner
+    {.dims = {8, 7, 5, 2},
+     .lower = {-1, -1},
+     .upper = {-1, -1},
+     .channels = 8,
+     .pixels = 48,
+     .at = {0, 3, 2, 0},
+     .offsets = {0, 0}},
+    {.dims = {8, 7, 5, 2},
+     .lower = {-1, -1},
+     .upper = {-1, -1},
+     .channels = 8,
+     .pixels = 70,
+     .at = {0, -1, -1, 0},
+     .offsets = {2, 1}},
+    {.type = Request::Type::bf16,
+     .swizzle = Request::Swizzle::bytes128,
+     .dims = {72, 7, 5, 2},
+     .lower = {-1, -1},
+     .upper = {-1, -1},
+     .channels = 64,
+     .pixels = 64,
+     .at = {16, 4, 1, 0},
+     .offsets = {1, 2}},
+    {.type = Request::Type::f16,
+     .swizzle = Request::Swizzle::bytes64,
+     .dims = {32, 9, 14, 2},
+     .lower = {-2, 1},
+     .upper = {0, -3},
+     .channels = 32,
+     .pixels = 100,
+     .at = {0, 5, 4, 1},
+     .offsets = {3, 1}},
+    {.swizzle = Request::Swizzle::bytes32,
+     .dims = {8, 6, 6, 4},
+     .lower = {-1, 0},
+     .upper = {0, -1},
+     .channels = 8,
+     .pixels = 32,
+     .strides = {1, 2, 3, 1},
+     .at = {0, 1, 3, 1},
+     .offsets = {1, 0}},
+    // C, W, H, D, N
+    {.type = Request::Type::u16,
+     .dims = {16, 5, 4, 3, 2},
+     .lower = {-1, 0, -1},
+     .upper = {-1, 0, -2},
+     .channels = 16,
+     .pixels = 90,
+     .at = {0, 1, 2, 0, 0},
+     .offsets = {2, 1, 2}},
+    {.type = Request::Type::f64,
+     .dims = {4, 5, 4, 3, 2},
+     .lower = {0, 0, 0},
+     .upper = {0, -1, 0},
+     .channels = 2,
+     .pixels = 30,
+     .strides = {1, 2, 1, 2, 1},
+     .at = {-1, 2, 1, 0, 0},
+     .offsets = {0, 1, 1}},
+};
+INSTANTIATE_TEST_SUITE_P(Shapes, TmaIm2col, testing::ValuesIn(im2col_shapes));
+
+TEST(TensorMap, RulesOfIm2col) {
+    const auto good = [] {
+        Request r;
+        r.type = Request::Type::f16;
+        r.address = 0x1000;
+        r.dims = {64, 9, 14, 3};
+        r.strides = {128, 1152, 16128};
+        r.im2col = Request::Im2col{{-1, -1}, {-1, -1}, 64, 128};
+        return r;
+    };
+    EXPECT_TRUE(std::holds_alternative<TensorMap>(encode_tensor_map(good())));
+    struct Wrong {
+        const char* rule;
+        void (*change)(Request&);
+    };
+    const Wrong wrong[] = {
+        {"corners", [](Request& r) { r.im2col->lower = {0}; }},
+        {"corners", [](Request& r) { r.im2col->lower[0] = -129; }},
+        {"corners", [](Request& r) { r.im2col->upper[1] = 128; }},
+        {"corners", [](Request& r) { r.im2col->upper[0] = -10; }},
+        {"channels", [](Request& r) { r.im2col->channels = 257; }},
+        {"pixels", [](Request& r) { r.im2col->pixels = 1025; }},
+        {"box", [](Request& r) { r.im2col->channels = 12; }},
+        {"swizzle", [](Request& r) { r.swizzle = Request::Swizzle::bytes64; }},
+        {"rank",
+         [](Request& r) {
+             r.dims.resize(2);
+             r.strides.resize(1);
+         }},
+    };
+    for (const Wrong& w : wrong) {
+        Request r = good();
+        w.change(r);
+        const auto map = encode_tensor_map(r);
+        const auto* error = std::get_if<TensorMapError>(&map);
+        ASSERT_NE(error, nullptr) << w.rule;
+        EXPECT_EQ(error->rule, w.rule) << error->message;
+    }
+}
 
 TEST(Clusters, RefusalsNameTheRule) {
     const std::string head = ".version 8.6\n.target sm_90\n.address_size 64\n";
