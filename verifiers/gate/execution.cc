@@ -62,6 +62,17 @@ const char* hint_of(const std::string& rule) {
          "wgmma.fence.sync.aligned comes before the first wgmma.mma_async, and again after the accumulators "
          "or "
          "A's registers were written"},
+        {"tensor-memory",
+         "one warp allocates 32, 64, 128, 256 or 512 columns and gives the same back before the block ends; "
+         "warp q reaches lanes 32 (q mod 4) to + 31"},
+        {"unwaited-tcgen05",
+         "tcgen05.wait::ld comes before the registers are used, tcgen05.wait::st before the cells are, and "
+         "tcgen05.commit with a wait on its mbarrier before what tcgen05.mma or cp uses is touched"},
+        {"missing-tcgen05-fence",
+         "tcgen05.fence::before_thread_sync comes before the barrier or arrival that orders two warps' uses "
+         "of "
+         "Tensor Memory, tcgen05.fence::after_thread_sync after the wait"},
+        {"tensor-race", "a barrier, with the tcgen05 fences around it, must come between the two"},
         {"divergent-wgmma", "all four warps of a warpgroup execute it together, with the same descriptors"},
         {"bulk-copy",
          "16-byte addresses and sizes; a tensor map's tile at a multiple of 128 bytes (1024 with a swizzle)"},

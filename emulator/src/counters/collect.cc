@@ -97,6 +97,15 @@ void add_pipe(const exec::Instr& in, std::uint64_t n, Counters& c) {
 // Where the operations of a matrix product count: by the types of A and D, which are named in the order D, A
 // ... (wmma with f16 names D and C alone).
 std::uint64_t Counters::*tensor_field(const ptx::Instruction& text) {
+    if (text.opcode == "tcgen05") {  // kind::f16 takes bf16, too: the descriptor says which, at run time
+        for (const std::string& modifier : text.modifiers) {
+            if (modifier == "kind::f16") return &Counters::tensor_fp16_fp32;
+            if (modifier == "kind::tf32") return &Counters::tensor_tf32_fp32;
+            if (modifier == "kind::f8f6f4" || modifier == "kind::mxf8f6f4") return &Counters::tensor_fp8_fp32;
+            if (modifier == "kind::i8") return &Counters::tensor_int8;
+        }
+        return nullptr;
+    }
     std::vector<ptx::Type> types;
     for (const std::string& modifier : text.modifiers)
         if (const auto type = ptx::parse_type(modifier)) types.push_back(*type);

@@ -344,6 +344,7 @@ static const DecodeTable& decode_table() {
         add_video(t);
         add_tensor(t);
         add_wgmma(t);
+        add_tcgen05(t);
         return t;
     }();
     return table;

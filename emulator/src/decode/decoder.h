@@ -108,6 +108,7 @@ void add_async(DecodeTable& table);
 void add_video(DecodeTable& table);
 void add_tensor(DecodeTable& table);  // emulator/src/tensor/
 void add_wgmma(DecodeTable& table);   // as well
+void add_tcgen05(DecodeTable& table);
 
 // Shared by the families.
 bool read_special(Decoder& decoder, const ptx::Operand& to, const ptx::Special& special, std::uint32_t bits,

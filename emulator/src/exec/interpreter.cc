@@ -382,7 +382,8 @@ HandlerSet handler_set() {
     const HandlerTable tables[] = {integer_handlers(), float_handlers(),  approximate_handlers(), half_handlers(),
                   convert_handlers(), move_handlers(),   memory_handlers(),      atomic_handlers(),
                   async_handlers(),   bulk_handlers(),   collective_handlers(),  mbarrier_handlers(),
-                  video_handlers(),   tensor_handlers(), wgmma_handlers()};
+                  video_handlers(),   tensor_handlers(), wgmma_handlers(),
+                  tcgen05_handlers()};
     for (const HandlerTable& table : tables)
         for (std::size_t i = 0; i < table.count; ++i)
             set.handlers.emplace(table.entries[i].name, table.entries[i].fn);

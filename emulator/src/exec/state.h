@@ -23,6 +23,7 @@ struct Block;
 struct Launch;
 struct Products;      // of wgmma.mma_async (tensor/wgmma.h)
 struct WarpgroupLog;  // as well
+struct TensorMemory;  // of tcgen05 (tensor/tensor_memory.h)
 
 // By warp of one cluster (Warp::slot): up to which stamp that warp's accesses are ordered, or published.
 // Shared, never changed: one snapshot serves every place that it is passed on to. Null: nothing.
@@ -113,6 +114,17 @@ struct BulkGroup {  // of one lane
     std::vector<AsyncStore> stores;
 };
 
+// A tcgen05.commit that has not arrived at its mbarrier yet.
+struct TensorCommit {
+    const Instr* instr = nullptr;
+    std::uint64_t block = 0;  // of the thread that issued it: Block::linear
+    std::uint32_t thread = 0;
+    std::uint32_t barrier = 0;  // offset in the shared memory where it arrives
+    Block* from = nullptr;      // whose operations it waits for: those of this warp, up to this number
+    std::uint32_t warp = 0;
+    std::uint64_t upto = 0;
+};
+
 struct Warp {
     std::array<std::byte*, kBases> base{};  // of the current frame
     Frame* frame = nullptr;
@@ -163,7 +175,7 @@ struct Warp {
     // bulk copies out of shared memory: those not committed yet, and the committed groups, oldest first
     std::vector<AsyncStore> open_stores;
     std::vector<BulkGroup> bulk_groups;
-    std::array<std::uint32_t, 3> agents{};  // entries in clocks, by races::Agent; 0: none yet
+    std::array<std::uint32_t, 6> agents{};  // entries in clocks, by races::Agent; 0: none yet
     std::uint32_t register_changes = 0;     // setmaxnreg so far, and the latest
     const Instr* register_change = nullptr;
     std::shared_ptr<Products> products;  // null: no wgmma yet
@@ -274,6 +286,8 @@ struct Block {
     // what it came from, by the address of the bit.
     std::unordered_map<std::uint64_t, std::uint32_t> stored_undefined;
     std::vector<std::shared_ptr<WarpgroupLog>> warpgroups;
+    std::shared_ptr<TensorMemory> tensor_memory;  // null: not used
+    std::vector<TensorCommit> commits;            // that arrive at this block's mbarriers, oldest first
     // progress
     std::uint64_t writes = 0;  // stores and atomics that changed something, barriers, exits
     std::uint64_t idle = 0;    // instructions since writes last moved
@@ -291,7 +305,7 @@ struct AccessCounters {
     std::uint64_t wavefronts = 0, conflicts = 0;                    // shared
     std::uint64_t shared_requests = 0, local_requests = 0, local_sectors = 0, shared_bytes = 0;
     std::uint64_t divergent = 0, flops = 0, constants = 0;
-    std::uint64_t operand_bytes = 0;                 // of shared memory, by wgmma
+    std::uint64_t operand_bytes = 0;                 // of shared memory, by wgmma and tcgen05.mma
     std::uint64_t operations = 0;                    // of global atomics
     std::uint64_t bulk_bytes = 0, bulk_sectors = 0;  // of global memory, by bulk copies
 

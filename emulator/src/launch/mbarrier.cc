@@ -7,6 +7,7 @@
 #include "emulator/src/exec/report.h"
 #include "emulator/src/launch/async_copy.h"
 #include "emulator/src/races/races.h"
+#include "emulator/src/tensor/tensor_memory.h"
 
 namespace emulator::exec {
 
@@ -147,6 +148,8 @@ bool arrive(Warp& w, const Instr& in, int lane, Block& home, std::uint32_t at, M
 
 bool phase_has_completed(Warp& w, Block& home, std::uint32_t at, Mbarrier& m, bool parity) {
     (void)w;
+    if ((m.phase & 1) == static_cast<std::uint64_t>(parity) && !home.commits.empty())
+        land_commits(home, at, m);
     if ((m.phase & 1) == static_cast<std::uint64_t>(parity) && m.pending == 0) {
         const std::uint64_t phase = m.phase;
         for (std::size_t i = 0; i < home.arriving.size() && m.phase == phase;) {
@@ -158,6 +161,21 @@ bool phase_has_completed(Warp& w, Block& home, std::uint32_t at, Mbarrier& m, bo
         }
     }
     return (m.phase & 1) != static_cast<std::uint64_t>(parity);
+}
+
+void arrive_commit(Block& home, std::uint32_t at, Mbarrier& m, const TensorCommit& commit) {
+    if (m.pending == 0) {
+        OtherParty other;
+        const bool known = set_other(other, m.arrived, "the arrival before it");
+        report_id(
+            *home.launch, "mbarrier-misuse", commit.instr->id, commit.block, commit.thread,
+            fmt::format("arrives at an mbarrier whose phase has had all of its {} arrivals", m.expected),
+            true, known ? &other : nullptr);
+        return;
+    }
+    m.pending -= 1;
+    m.arrived = {commit.instr->id, commit.thread, commit.block};
+    settle(home, at, m);
 }
 
 void complete_bytes(const AsyncLoad& load, Block& home) {

@@ -29,6 +29,8 @@ bool arrive(Warp& w, const Instr& in, int lane, Block& home, std::uint32_t at, M
             std::uint64_t count, ArrivalKind kind);
 // Has the phase of this parity completed? Lets copies land when that completes it.
 bool phase_has_completed(Warp& w, Block& home, std::uint32_t at, Mbarrier& m, bool parity);
+// The arrival of a tcgen05.commit whose operations are complete.
+void arrive_commit(Block& home, std::uint32_t at, Mbarrier& m, const TensorCommit& commit);
 // Bytes that an asynchronous copy completes.
 void complete_bytes(const AsyncLoad& load, Block& home);
 

@@ -11,6 +11,7 @@
 #include "emulator/src/launch/async_copy.h"
 #include "emulator/src/launch/cluster.h"
 #include "emulator/src/races/races.h"
+#include "emulator/src/tensor/tensor_memory.h"
 #include "emulator/src/tensor/wgmma.h"
 
 namespace emulator::exec {
@@ -67,6 +68,8 @@ void Scheduler::prepare(Block& block, std::uint64_t ordinal) {
     block.arriving.clear();
     block.stored_undefined.clear();
     block.warpgroups.clear();
+    block.tensor_memory.reset();
+    block.commits.clear();
     block.idle = 0;
     block.started_for_waiting = block.waiting = block.waited_for_start = false;
     if (fresh) {
@@ -175,6 +178,7 @@ void Scheduler::retire(std::size_t index) {
     if (!launch_.stopped) {
         end_block(*resident_[index]);
         check_warpgroups(*resident_[index]);
+        end_tensor_memory(*resident_[index]);
     }
     for (const auto& w : resident_[index]->warps) {
         launch_.max_warp_instructions = std::max(launch_.max_warp_instructions, w->instructions);

@@ -27,7 +27,9 @@ constexpr TypeRow type_rows[] = {
     {Type::e5m2x2, "e5m2x2", 2}, {Type::e2m1x2, "e2m1x2", 1},   {Type::e2m3x2, "e2m3x2", 2},
     {Type::e3m2x2, "e3m2x2", 2}, {Type::ue8m0x2, "ue8m0x2", 2}, {Type::f32x2, "f32x2", 8},
     {Type::s16x2, "s16x2", 4},   {Type::u16x2, "u16x2", 4},     {Type::u4, "u4", 0},
-    {Type::s4, "s4", 0},         {Type::b1, "b1", 0},
+    {Type::s4, "s4", 0},         {Type::b1, "b1", 0},           {Type::e2m1, "e2m1", 1},
+    {Type::e2m3, "e2m3", 1},     {Type::e3m2, "e3m2", 1},       {Type::ue8m0, "ue8m0", 1},
+    {Type::ue4m3, "ue4m3", 1},
 };
 
 }  // namespace

@@ -41,6 +41,11 @@ enum class Type : std::uint8_t {
     f64,
     e4m3,
     e5m2,
+    e2m1,  // of matrices only, as the scales ue8m0 and ue4m3
+    e2m3,
+    e3m2,
+    ue8m0,
+    ue4m3,
     e4m3x2,
     e5m2x2,
     e2m1x2,

@@ -58,7 +58,14 @@ bool known_to_have_started(const exec::Warp& warp, const exec::Block& other);
 // `reduction`: element by element, as atomics are. Generic writes to shared memory that come before without a
 // fence.proxy.async are reported as missing-proxy-fence, unless the access is not `through_proxy` (st.async).
 std::uint32_t mbarrier_agent(exec::Block& home, std::uint32_t address);
-enum class Agent : std::uint8_t { bulk_reads, bulk_writes, wgmma };  // of a warp
+enum class Agent : std::uint8_t {  // of a warp
+    bulk_reads,
+    bulk_writes,
+    wgmma,
+    tensor_pipe,
+    tensor_loads,
+    tensor_stores
+};
 std::uint32_t warp_agent(exec::Warp& warp, Agent which);
 std::uint32_t async_stamp(exec::Block& block, std::uint32_t agent);
 void async_shared(exec::Warp& warp, const exec::Instr& instr, int lane, exec::Block& home, std::uint32_t at,

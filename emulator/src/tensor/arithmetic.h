@@ -18,9 +18,11 @@ namespace emulator::exec::EMULATOR_ISA {
 struct FloatFormat {
     int mantissa = 0, exponent_bits = 0, bias = 0;
     bool has_infinity = true;  // e4m3: no infinity, one NaN pattern
+    bool finite = false;       // neither infinity nor NaN
 };
 constexpr FloatFormat kF16{10, 5, 15, true}, kBf16{7, 8, 127, true}, kTf32{10, 8, 127, true},
-    kE4m3{3, 4, 7, false}, kE5m2{2, 5, 15, true};
+    kE4m3{3, 4, 7, false}, kE5m2{2, 5, 15, true}, kE2m1{1, 2, 1, false, true}, kE2m3{3, 2, 1, false, true},
+    kE3m2{2, 3, 3, false, true};
 
 inline FloatFormat format_of(ptx::Type type) {
     switch (type) {
@@ -32,6 +34,12 @@ inline FloatFormat format_of(ptx::Type type) {
             return kE4m3;
         case ptx::Type::e5m2:
             return kE5m2;
+        case ptx::Type::e2m1:
+            return kE2m1;
+        case ptx::Type::e2m3:
+            return kE2m3;
+        case ptx::Type::e3m2:
+            return kE3m2;
         default:
             return kF16;
     }
@@ -54,6 +62,15 @@ struct FloatRecipe {
 // n is a multiple of 8; m k and n k are at most 1024. c and d hold f16 or f32 bits as the recipe says.
 void multiply_float(const FloatRecipe& recipe, int m, int n, int k, const std::uint32_t* a,
                     const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* d);
+// Block scaling: of each row of A and each column of B the elements along k are in `groups` groups of k /
+// groups with a scale each, scale_a m x groups, scale_b groups x n; ue8m0 is a power of two, ue4m3 an e4m3
+// without its sign. With one group a product's exponent takes in its scales; otherwise 16 products at a time
+// are summed exactly and scaled before they are aligned. Results are f32.
+void multiply_scaled(const FloatRecipe& recipe, int m, int n, int k, const std::uint32_t* a,
+                     const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* d, int groups,
+                     ptx::Type scale, const std::uint32_t* scale_a, const std::uint32_t* scale_b);
+// A finite accumulator times 2^-by.
+std::uint32_t scaled_down(const FloatRecipe& recipe, std::uint32_t accumulator, int by);
 // In the host's rounding direction.
 void multiply_double(int m, int n, int k, const std::uint64_t* a, const std::uint64_t* b,
                      const std::uint64_t* c, std::uint64_t* d);

@@ -41,7 +41,7 @@ bool cut(const FloatFormat& format, int count, const std::uint32_t* bits, std::i
         const std::int32_t normal = field != 0;
         const std::int32_t magnitude = fraction | (normal << format.mantissa);
         const std::int32_t negative = -((word >> sign_at) & 1);
-        special |= format.has_infinity ? field == ones : (word & all_ones) == all_ones;
+        special |= format.has_infinity ? field == ones : !format.finite && (word & all_ones) == all_ones;
         significand[i] = (magnitude ^ negative) - negative;
         exponent[i] = magnitude == 0 ? kZeroExponent : std::max(field, 1) - format.bias;
     }
@@ -319,6 +319,105 @@ void multiply_float(const FloatRecipe& recipe, int m, int n, int k, const std::u
             std::copy_n(sum, kColumns, d + i * n + column);
         }
     }
+}
+
+namespace {
+
+struct Scale {
+    double value = 0;              // NaN: the NaN pattern
+    std::int64_t significand = 0;  // in units of 1/8
+    int exponent = 0;
+};
+Scale scale_of(ptx::Type type, std::uint32_t bits) {
+    if (type == ptx::Type::ue8m0) {
+        if (bits == 0xff) return {std::nan(""), 0, 0};
+        return {std::ldexp(1.0, static_cast<int>(bits) - 127), 8, static_cast<int>(bits) - 127};
+    }
+    bits &= 0x7f;
+    std::int32_t significand = 0, exponent = 0;
+    if (cut(kE4m3, 1, &bits, &significand, &exponent)) return {std::nan(""), 0, 0};
+    return {std::ldexp(significand, exponent - 3), significand, exponent};
+}
+
+// A term value = significand * 2^(exponent - fraction), cut toward zero at `kept` bits below 2^top.
+std::int64_t cut_term(std::int64_t significand, int exponent, int fraction, int top, int kept) {
+    const int shift = kept - fraction - (top - exponent);
+    const std::int64_t magnitude = significand < 0 ? -significand : significand;
+    const std::int64_t moved = shift >= 0 ? magnitude << shift : shift > -63 ? magnitude >> -shift : 0;
+    return significand < 0 ? -moved : moved;
+}
+
+}  // namespace
+
+void multiply_scaled(const FloatRecipe& recipe, int m, int n, int k, const std::uint32_t* a,
+                     const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* d, int groups,
+                     ptx::Type scale, const std::uint32_t* scale_a, const std::uint32_t* scale_b) {
+    constexpr int kBlock = 16;
+    const int group = k / groups;
+    Cut ca, cb;
+    cut(recipe.a, m * k, a, ca.significand, ca.exponent);
+    cut(recipe.b, k * n, b, cb.significand, cb.exponent);
+    const int fraction = recipe.a.mantissa + recipe.b.mantissa;
+    std::vector<double> terms(static_cast<std::size_t>(k));
+    std::vector<Scale> left(static_cast<std::size_t>(groups)), right(static_cast<std::size_t>(groups));
+    for (int i = 0; i < m; ++i) {
+        for (int j = 0; j < n; ++j) {
+            for (int g = 0; g < groups; ++g) {
+                left[static_cast<std::size_t>(g)] = scale_of(scale, scale_a[i * groups + g]);
+                right[static_cast<std::size_t>(g)] = scale_of(scale, scale_b[g * n + j]);
+            }
+            const double start = value_of(kF32, c[i * n + j]);
+            double total = start;
+            for (int p = 0; p < k; ++p) {
+                const auto g = static_cast<std::size_t>(p / group);
+                const double x = value_of(recipe.a, a[i * k + p]), y = value_of(recipe.b, b[p * n + j]);
+                terms[static_cast<std::size_t>(p)] = x * y * left[g].value * right[g].value;
+                total += terms[static_cast<std::size_t>(p)];
+            }
+            std::uint32_t& result = d[i * n + j];
+            if (!std::isfinite(total)) {
+                result = finish(recipe, total);
+                continue;
+            }
+            if (recipe.approximation != Options::Approximation::nominal) {
+                result = add_loosely(recipe, start, terms.data(), k, static_cast<std::uint64_t>(i * n + j));
+                continue;
+            }
+            std::int32_t c_significand = 0, c_exponent = 0;
+            cut(kF32, 1, &c[i * n + j], &c_significand, &c_exponent);
+            std::int64_t significands[kMaxTerms];
+            int exponents[kMaxTerms], count = 0, top = c_exponent, fractions = 0;
+            if (groups == 1) {
+                fractions = fraction;
+                for (int p = 0; p < k; ++p, ++count) {
+                    significands[count] = std::int64_t{ca.significand[i * k + p]} * cb.significand[p * n + j];
+                    exponents[count] = ca.exponent[i * k + p] + cb.exponent[p * n + j] + left[0].exponent +
+                                       right[0].exponent;
+                }
+            } else {
+                // Exact sums in units of 2^-2 (e2m1), times two scales in units of 1/8.
+                fractions = 8;
+                for (int block = 0; block < k; block += kBlock, ++count) {
+                    double sum = 0;
+                    for (int p = block; p < block + kBlock; ++p)
+                        sum += value_of(recipe.a, a[i * k + p]) * value_of(recipe.b, b[p * n + j]);
+                    const auto g = static_cast<std::size_t>(block / group);
+                    significands[count] =
+                        static_cast<std::int64_t>(sum * 4) * left[g].significand * right[g].significand;
+                    exponents[count] = left[g].exponent + right[g].exponent;
+                }
+            }
+            for (int t = 0; t < count; ++t) top = std::max(top, exponents[t]);
+            std::int64_t sum = cut_term(c_significand, c_exponent, kF32.mantissa, top, recipe.fraction_bits);
+            for (int t = 0; t < count; ++t)
+                sum += cut_term(significands[t], exponents[t], fractions, top, recipe.fraction_bits);
+            result = finish(recipe, std::ldexp(static_cast<double>(sum), top - recipe.fraction_bits));
+        }
+    }
+}
+
+std::uint32_t scaled_down(const FloatRecipe& recipe, std::uint32_t accumulator, int by) {
+    return finish(recipe, std::ldexp(value_of(recipe.output_f16 ? kF16 : kF32, accumulator), -by));
 }
 
 void multiply_double(int m, int n, int k, const std::uint64_t* a, const std::uint64_t* b,

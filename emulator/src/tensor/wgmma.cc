@@ -96,6 +96,14 @@ void check_fence(Warp& w, const Instr& in, const Products& products, const Regis
 }
 
 void report_in_flight(Warp& w, const Instr& in, const Product& product, const char* does, const char* what) {
+    if (w.launch->program->text[product.instr->id]->opcode == "tcgen05") {
+        if (repeated(*w.launch, "unwaited-tcgen05", in.id, product.instr->id)) return;
+        const OtherParty other = party(w, product.instr->id, "the load that is still in flight");
+        report(w, "unwaited-tcgen05", in, 0,
+               fmt::format("{} a register of a tcgen05.ld that no tcgen05.wait::ld has waited for", does),
+               false, &other);
+        return;
+    }
     if (repeated(*w.launch, "unwaited-wgmma", in.id, product.instr->id)) return;
     const OtherParty other = party(w, product.instr->id, "the product that is still in flight");
     report(w, "unwaited-wgmma", in, 0,
@@ -373,6 +381,20 @@ void write_accumulators(Warp& w, const Product& product, bool finished) {
             if (finished && watch.read[number].get() == &product) watch.read[number].reset();
         }
     }
+}
+
+void load_registers(Warp& w, const std::shared_ptr<Product>& values) {
+    issue_product(w, values);
+    if (w.launch->options->asynchronous == Options::Async::eager) write_accumulators(w, *values, false);
+    std::deque<Products::Flight>& flights = w.products->flights;
+    if (flights.size() <= kMostInFlight) return;
+    write_accumulators(w, *flights.front().product, true);
+    flights.pop_front();
+}
+
+void finish_loads(Warp& w) {
+    commit_products(w);
+    for (const std::shared_ptr<Product>& values : take_finished(w, 0)) write_accumulators(w, *values, true);
 }
 
 bool watch_registers(Warp& w, const Instr& in, Mask exec) {

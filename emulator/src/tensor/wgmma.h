@@ -58,20 +58,22 @@ struct MatrixDescriptor {
     std::uint32_t width = 1;                           // units that the swizzle permutes: 1 (none), 2, 4 or 8
     std::uint32_t base_offset = 0;
 
-    explicit MatrixDescriptor(std::uint64_t bits)
+    MatrixDescriptor() = default;
+    explicit MatrixDescriptor(std::uint64_t bits)  // bits 62 and 63: the swizzle, of 128, 64 or 32 bytes
+        : MatrixDescriptor(bits, bits >> 62 == 0 ? 1 : 16u >> (bits >> 62)) {}
+    MatrixDescriptor(std::uint64_t bits, std::uint32_t swizzle_width)
         : start(static_cast<std::uint32_t>(bits & 0x3fff) << 4),
           leading(static_cast<std::uint32_t>(bits >> 16 & 0x3fff) << 4),
           stride(static_cast<std::uint32_t>(bits >> 32 & 0x3fff) << 4),
-          base_offset(static_cast<std::uint32_t>(bits >> 49 & 7)) {
-        const auto layout = static_cast<std::uint32_t>(bits >> 62);
-        width = layout == 0 ? 1 : 16u >> layout;  // 1: 128 bytes, 2: 64, 3: 32
-    }
+          width(swizzle_width),
+          base_offset(static_cast<std::uint32_t>(bits >> 49 & 7)) {}
     // K-major: the unit that holds bytes 16 u .. 16 u + 15 along k of this row (column of B).
     std::uint32_t along_k(std::uint32_t row, std::uint32_t u) const {
         const std::uint32_t inner = width == 1 ? u * leading : u % width * 16 + u / width * leading;
         return swizzled(row % 8 * width * 16 + row / 8 * stride + inner);
     }
-    // MN-major, 16-bit elements: the unit that holds rows (columns of B) 8 u .. 8 u + 7 at this k.
+    // MN-major: the unit number u along M (along N of B) at this k; of 16-bit elements it holds rows 8 u to
+    // 8 u + 7.
     std::uint32_t across_k(std::uint32_t u, std::uint32_t k) const {
         if (width == 1) return start + u * stride + k % 8 * 16 + k / 8 * leading;
         return swizzled(u % width * 16 + u / width * leading + k % 8 * width * 16 + k / 8 * stride);
@@ -190,7 +192,12 @@ std::shared_ptr<Product> take_overdue(Warp& w);  // null: none
 // again.
 void write_accumulators(Warp& w, const Product& product, bool finished);
 
-// Before every instruction of a warp that has executed a wgmma.fence: is it allowed to touch its registers?
+// tcgen05.ld is followed like a product: its registers are pending until the wait (take all of them).
+void load_registers(Warp& w, const std::shared_ptr<Product>& values);
+void finish_loads(Warp& w);
+
+// Before every instruction of a warp that has executed a wgmma.fence or a tcgen05.ld: is it allowed to touch
+// its registers?
 bool watch_registers(Warp& w, const Instr& in, Mask exec);
 void forget_registers(Warp& w, Frame* frame);  // the frame ends
 // A block ends: its warpgroups must have issued the same products.

@@ -455,13 +455,15 @@ CaseResult run_case(const InstructionCase& test, Engine engine) {
 // On every instruction set of the host. What is asynchronous happens as late as it may; where nothing must go
 // wrong, also at once.
 std::string run_case(const InstructionCase& test) {
+    const bool both = test.body.find("tcgen05.") != std::string::npos ||
+                      (test.fault.empty() && test.body.find("async") != std::string::npos);
     std::string wrong;
     for (const HostIsa isa : {HostIsa::baseline, HostIsa::v3, HostIsa::v4}) {
         if (!supports(isa)) continue;
         Options options;
         options.limits.max_cluster_blocks = 16;
         std::string found = run_once(test, isa, options).wrong;
-        if (found.empty() && test.fault.empty() && test.body.find("async") != std::string::npos) {
+        if (found.empty() && both) {
             options.asynchronous = Options::Async::eager;
             found = run_once(test, isa, options).wrong;
             if (!found.empty()) found = "at once: " + found;
