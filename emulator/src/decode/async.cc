@@ -60,7 +60,8 @@ bool reduction_type(Decoder& d, Modifiers& m, Instr& out) {
 
 // cp.async.bulk.tensor, cp.reduce.async.bulk.tensor. sub: 0 load, 1 store. vector: dimensions. Sources of a
 // load: destination, map, coordinates, mbarrier, (mask), (im2col offsets); of a store: map, coordinates,
-// source. imm 1: im2col.
+// source. imm 1: im2col, 2: gather4 or
+// scatter4, whose coordinates are the column and four rows.
 bool tensor(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out, bool reduces) {
     const auto dimensions = m.take_any({"1d", "2d", "3d", "4d", "5d"});
     if (!dimensions) return d.fail("this form");
@@ -70,8 +71,10 @@ bool tensor(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out, bo
     const auto to = m.take_any({"shared::cluster", "shared::cta"});
     const bool hint = m.take("L2::cache_hint");
     std::vector<ptx::Operand> coordinates;
+    bool four = false;
     const auto append_coordinates = [&] {
-        if (coordinates.size() != out.vector) return d.fail("a different number of coordinates");
+        if (coordinates.size() != (four ? 5u : out.vector))
+            return d.fail("a different number of coordinates");
         for (const ptx::Operand& c : coordinates)
             if (!d.source(out, c, Type::b32)) return false;
         return true;
@@ -80,18 +83,22 @@ bool tensor(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out, bo
     if (!m.take("global")) return d.fail("this space");
     if (m.take("bulk_group")) {
         const bool im2col = m.take("im2col_no_offs");
-        if (!im2col) m.take("tile");  // the others stay over, and are not known
-        if (to != "shared::cta" || n != 2 || (im2col && out.vector < 3)) return d.fail("this form");
+        four = !im2col && !reduces && m.take("tile::scatter4");
+        if (!im2col && !four) m.take("tile");  // the others stay over, and are not known
+        if (to != "shared::cta" || n != 2 || (im2col && out.vector < 3) || (four && out.vector != 2))
+            return d.fail("this form");
         out.sub = 1;
         if (!d.handler(out, "bulk.tensor") || !place(d, in.operands[0], out, &coordinates) ||
             !append_coordinates() || !place(d, in.operands[1], out))
             return false;
-        out.imm = im2col;
+        out.imm = im2col ? 1 : four ? 2 : 0;
         return true;
     }
     const bool im2col = m.take("im2col");
-    if (!im2col) m.take("tile");
+    four = !im2col && m.take("tile::gather4");
+    if (!im2col && !four) m.take("tile");
     if (im2col && out.vector < 3) return d.fail("im2col of fewer than three dimensions");
+    if (four && out.vector != 2) return d.fail("four rows of another tensor than one of two dimensions");
     if (reduces || !to || !m.take(kCompleteTx)) return d.fail("this form");
     const bool multicast = m.take("multicast::cluster");
     m.take_any({"cta_group::1", "cta_group::2"});
@@ -103,6 +110,7 @@ bool tensor(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out, bo
         !place(d, in.operands[2], out))
         return false;
     if (multicast && !d.source(out, in.operands[3u + im2col], Type::b16)) return false;
+    out.imm = four ? 2 : 0;
     if (!im2col) return true;
     const auto* offsets = std::get_if<ptx::Vector>(&in.operands[3].value);
     if (!offsets || offsets->elements.size() != out.vector - 2u)
@@ -162,6 +170,18 @@ bool bulk_copy(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out)
     if (grouped) return true;
     if (!place(d, in.operands[3], out)) return false;
     return !multicast || d.source(out, in.operands[4], Type::b16);
+}
+
+// st.bulk: zeros in shared memory. Sources: address (two), size.
+bool bulk_zero(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
+    m.take("weak");
+    out.space = m.take("shared::cta") ? ptx::Space::shared : ptx::Space::generic;
+    const auto value = in.operands.size() == 3 ? d.literal(in.operands[2]) : std::nullopt;
+    if (!value || *value != 0) return d.fail("this initial value");
+    out.pipe = Pipe::lsu;
+    out.size = 8;
+    return d.handler(out, "bulk.zero") && place(d, in.operands[0], out) &&
+           d.source(out, in.operands[1], Type::u64);
 }
 
 // st.async and red.async. Sources: address, mbarrier, values. vector: values; sub2: the reduction.

@@ -6,6 +6,7 @@
 namespace emulator::decode {
 
 bool bulk_copy(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out);    // after cp.async.bulk
+bool bulk_zero(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out);    // st.bulk
 bool async_store(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out);  // st.async, red.async
 
 }  // namespace emulator::decode

@@ -90,6 +90,7 @@ bool param_space(Decoder& d, const ptx::Operand& operand, bool load, Instr& out,
 bool load_store(Decoder& d, const ptx::Instruction& in, Modifiers& m, Instr& out) {
     const bool load = in.opcode != "st";
     if (!load && m.take("async")) return async_store(d, in, m, out);
+    if (!load && m.take("bulk")) return bulk_zero(d, in, m, out);
     if (in.opcode == "ldu") m.take("nc");
     take_semantics(m, out);
     out.space = take_space(m, out);

@@ -446,6 +446,20 @@ Box im2col_box_of(const TensorMapRequest& map, const s64* start, const u32* offs
     }
     return box;
 }
+// Four rows of a matrix, from column start[0] on (tile::gather4, tile::scatter4).
+Box four_rows_of(const TensorMapRequest& map, const s64* start) {
+    TensorMapRequest one = map;
+    Box box;
+    for (int i = 0; i < 4; ++i) {
+        const s64 at[5] = {start[0], start[1 + i]};
+        Box row = box_of(one, at);
+        row.rows[0].at = static_cast<u32>(i) * row.row;
+        row.rows.insert(row.rows.begin(), box.rows.begin(), box.rows.end());
+        box = std::move(row);
+    }
+    box.bytes = 4 * box.row;
+    return box;
+}
 // Calls f(place in the box, bytes) for each run of a row's bytes [begin, end) that stays together in shared
 // memory.
 template <class F>
@@ -458,12 +472,14 @@ void each_run(u32 row, u32 begin, u32 end, bool swizzles, F&& f) {
 }
 
 // sub: 0 load, 1 store; the reduction's operation in sub2, its type the map's. imm 1: im2col; a load then has
-// its offsets as the last sources.
+// its offsets as the last sources; 2: four rows of a matrix.
 void tensor(Warp& w, const Instr& in, Mask exec) {
     for_lanes(exec, [&](int lane) {
         Launch& launch = *w.launch;
         if (launch.stopped) return;
-        const int rank = in.vector, map_source = in.sub == 0 ? 2 : 0, after = map_source + 2 + rank;
+        const bool four = in.imm == 2;
+        const int rank = in.vector, map_source = in.sub == 0 ? 2 : 0;
+        const int coordinates = four ? 5 : rank, after = map_source + 2 + coordinates;
         TensorMapRequest map;
         if (!read_map(w, in, lane, address_at(w, in, map_source, lane), map)) return;
         if (map.dims.size() != static_cast<std::size_t>(rank)) {
@@ -473,7 +489,7 @@ void tensor(Warp& w, const Instr& in, Mask exec) {
             return;
         }
         s64 start[5] = {};
-        for (int i = 0; i < rank; ++i)
+        for (int i = 0; i < coordinates; ++i)
             start[i] = static_cast<s32>(static_cast<u32>(lane_value(w, in.source(map_source + 2 + i), lane)));
         const bool im2col = in.imm == 1;
         if (im2col != map.im2col.has_value()) {
@@ -497,7 +513,14 @@ void tensor(Warp& w, const Instr& in, Mask exec) {
                 return;
             }
         }
-        const u64 bytes = bytes_of_box(map);
+        if (four && map.box[1] != 1) {
+            report(w, "bulk-copy", in, lane,
+                   fmt::format("four rows through a tensor map whose box has {} rows: it must have one",
+                               map.box[1]),
+                   true);
+            return;
+        }
+        const u64 bytes = bytes_of_box(map) * (four ? 4 : 1);
         if (bytes > w.block->shared_bytes) {
             report(w, "bulk-copy", in, lane,
                    fmt::format("the tensor map's box has {} bytes, the block's shared memory {}", bytes,
@@ -505,7 +528,9 @@ void tensor(Warp& w, const Instr& in, Mask exec) {
                    true);
             return;
         }
-        const Box box = im2col ? im2col_box_of(map, start, offset) : box_of(map, start);
+        const Box box = im2col ? im2col_box_of(map, start, offset)
+                        : four ? four_rows_of(map, start)
+                               : box_of(map, start);
         const bool swizzles = map.swizzle != TensorMapRequest::Swizzle::none;
         launch.surcharge += box.bytes / 512;
         if (in.sub == 1) {
@@ -569,6 +594,24 @@ void tensor(Warp& w, const Instr& in, Mask exec) {
                 return;
             }
         deliver(w, in, lane, targets, pieces, std::move(image));
+    });
+}
+
+// ---- st.bulk ----
+
+void zero(Warp& w, const Instr& in, Mask exec) {
+    for_lanes(exec, [&](int lane) {
+        const u64 bytes = lane_value(w, in.source(2), lane), from = address_at(w, in, 0, lane);
+        constexpr u64 kMost = u64{1} << 24;
+        if (bytes % 8 != 0 || bytes > kMost) {
+            report(w, "bulk-copy", in, lane,
+                   fmt::format("st.bulk of {} bytes: a multiple of 8 up to 2^24 is possible", bytes), true);
+            return;
+        }
+        const u64 value = 0;
+        for (u64 at = 0; at < bytes && !w.launch->stopped; at += 8)
+            if (!store_lane(w, in, lane, in.space, from + at, 8, &value)) return;
+        w.launch->surcharge += bytes / 512;
     });
 }
 
@@ -674,9 +717,15 @@ void set_registers(Warp& w, const Instr& in, Mask) {
 }
 
 const HandlerEntry entries[] = {
-    {"bulk.copy", copy},          {"bulk.commit_group", commit_group}, {"bulk.wait_group", wait_group},
-    {"bulk.tensor", tensor},      {"async.store", store_values},       {"tensormap.replace", replace},
-    {"tensormap.copy", copy_map}, {"setmaxnreg", set_registers},
+    {"bulk.copy", copy},
+    {"bulk.commit_group", commit_group},
+    {"bulk.wait_group", wait_group},
+    {"bulk.zero", zero},
+    {"bulk.tensor", tensor},
+    {"async.store", store_values},
+    {"tensormap.replace", replace},
+    {"tensormap.copy", copy_map},
+    {"setmaxnreg", set_registers},
 };
 
 }  // namespace

@@ -120,7 +120,8 @@ struct TensorCommit {
     std::uint64_t block = 0;  // of the thread that issued it: Block::linear
     std::uint32_t thread = 0;
     std::uint32_t barrier = 0;  // offset in the shared memory where it arrives
-    Block* from = nullptr;      // whose operations it waits for: those of this warp, up to this number
+    // Whose operations it waits for: those of this warp, up to this number. Null: they are done.
+    Block* from = nullptr;
     std::uint32_t warp = 0;
     std::uint64_t upto = 0;
 };

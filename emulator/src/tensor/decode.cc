@@ -5,6 +5,8 @@
 //   flag::sat  .satfinite
 //   rounding   products of f64: 0 rn, 1 rz, 2 rm, 3 rp; sparse products: the sparsity selector; vector 1:
 //   .sp, 2: .sp::ordered_metadata, 0: dense
+//   sub        block-scaled products: scales of a row (sources after C: scales of A, their byte, thread; of
+//   B); ldmatrix, stmatrix: matrices; rounding: the shape of a matrix and of elements (tensor::MatrixForm)
 #include "emulator/src/decode/decoder.h"
 
 #include <cstdlib>
@@ -63,8 +65,59 @@ bool check_registers(Decoder& decoder, const ptx::Operand& operand, std::uint32_
                         std::to_string(count));
 }
 
+// mma with .block_scale: D, A, B, C, scales of A, {byte, thread}, scales of B, {byte, thread}.
+bool scaled_product(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers, Instr& out) {
+    if (architecture(decoder) < 120) return decoder.fail("block scaling needs .target sm_120a");
+    modifiers.take("sync");
+    modifiers.take("aligned");
+    const auto kind = modifiers.take_any({"kind::mxf8f6f4", "kind::mxf4", "kind::mxf4nvf4"});
+    const auto shape = take_shape(in, modifiers);
+    if (!kind || !shape || !modifiers.take("row") || !modifiers.take("col") || in.operands.size() != 8)
+        return decoder.fail("kind, shape or layout of a block-scaled product");
+    const auto size = modifiers.take_any({"scale_vec::1X", "scale_vec::2X", "scale_vec::4X"});
+    const bool bytes = *kind == "kind::mxf8f6f4";
+    const int groups = bytes ? 1 : size && *size == "scale_vec::4X" ? 4 : 2;
+    if ((size && (*size)[11] != '0' + groups) || (!size && *kind == "kind::mxf4nvf4") ||
+        (groups == 4 && *kind != "kind::mxf4nvf4") || *shape != (bytes ? "m16n8k32" : "m16n8k64"))
+        return decoder.fail("this size of scaled blocks");
+    const auto d = modifiers.type(), a = modifiers.type(), b = modifiers.type(), c = modifiers.type(),
+               scale = modifiers.type();
+    if (!d || !a || !b || !c || !scale)
+        return decoder.fail("the types of D, A, B, C and the scales are expected");
+    if (*scale != Type::ue8m0 && (*scale != Type::ue4m3 || *kind != "kind::mxf4nvf4"))
+        return decoder.fail("this type of the scales");
+    const int number = *c == Type::f32 ? tensor::find_plan({false, false, *shape, *a, *b, *c, *d}) : -1;
+    if (number < 0) return decoder.fail("this shape and these types are not supported together");
+    const tensor::Plan& plan = tensor::plans()[static_cast<std::size_t>(number)];
+    if (!check_registers(decoder, in.operands[0], plan.layout_d.registers, "D") ||
+        !check_registers(decoder, in.operands[1], plan.layout_a.registers, "A") ||
+        !check_registers(decoder, in.operands[2], plan.layout_b.registers, "B") ||
+        !check_registers(decoder, in.operands[3], plan.layout_c.registers, "C") ||
+        !check_registers(decoder, in.operands[5], 2, "the selector of A's scales") ||
+        !check_registers(decoder, in.operands[7], 2, "the selector of B's scales"))
+        return false;
+    if (!decoder.destination(out, in.operands[0]) || !decoder.source(out, in.operands[1], Type::b32) ||
+        !decoder.source(out, in.operands[2], Type::b32) || !decoder.source(out, in.operands[3], Type::f32) ||
+        !decoder.source(out, in.operands[4], Type::b32) || !decoder.source(out, in.operands[5], Type::b16) ||
+        !decoder.source(out, in.operands[6], Type::b32) || !decoder.source(out, in.operands[7], Type::b16))
+        return false;
+    out.target = static_cast<std::uint32_t>(number);
+    out.vector = 0;
+    out.sub = static_cast<std::uint8_t>(groups);
+    out.sub2 = *scale == Type::ue4m3;
+    // Exact sums of 16 products are aligned with 35 fraction bits, single products with 25 (arXiv
+    // 2511.10909).
+    out.imm = bytes ? 25 : 35;
+    out.pipe = Pipe::tensor;
+    collective(out);
+    out.flags |= flag::loads;
+    return decoder.handler(out, "mma.scaled");
+}
+
 bool product(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers, Instr& out, bool is_wmma) {
     const bool ordered = modifiers.take("sp::ordered_metadata"), sparse = ordered || modifiers.take("sp");
+    const bool scaled = modifiers.take("block_scale");
+    if (scaled) return scaled_product(decoder, in, modifiers, out);
     if (in.operands.size() != (sparse ? 6 : 4)) {
         return decoder.fail(sparse ? "a sparse matrix product has six operands"
                                    : "a matrix product has four operands");
@@ -76,9 +129,7 @@ bool product(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers,
     const bool conjunction = modifiers.take("and");
     const bool exclusive = modifiers.take("xor");
     if ((conjunction || exclusive) && !modifiers.take("popc")) return decoder.fail(".popc is missing");
-    if (modifiers.take("kind::f8f6f4")) {
-        // The forms with 8-bit floats are the ones below; the narrower types fail by themselves.
-    }
+    const bool narrow = modifiers.take("kind::f8f6f4");
     std::vector<std::string> layouts;
     for (const std::string& modifier : in.modifiers) {
         if (modifier == "row" || modifier == "col") layouts.push_back(modifier);
@@ -110,6 +161,9 @@ bool product(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers,
     const int number = tensor::find_plan(form);
     if (number < 0) return decoder.fail("this shape and these types are not supported together");
     const tensor::Plan& plan = tensor::plans()[static_cast<std::size_t>(number)];
+    const auto below_a_byte = [](Type t) { return t == Type::e2m1 || t == Type::e2m3 || t == Type::e3m2; };
+    if ((below_a_byte(a) || below_a_byte(b)) && (!narrow || architecture(decoder) < 120))
+        return decoder.fail("these types need .kind::f8f6f4 and .target sm_120a");
     if ((a == Type::b1) != (conjunction || exclusive)) {
         return decoder.fail("a product of single bits needs .xor.popc or .and.popc, others have neither");
     }
@@ -223,21 +277,39 @@ bool decode_wmma(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifi
     return decoder.fail("wmma.load, wmma.mma or wmma.store is expected");
 }
 
-// ldmatrix and stmatrix of 8 x 8 matrices with 16-bit elements
+// ldmatrix and stmatrix: 8 x 8 matrices of 16-bit elements, and those of sm_100 with smaller ones
 bool matrix_access(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers, Instr& out,
                    bool store) {
     modifiers.take("sync");
     modifiers.take("aligned");
-    if (!modifiers.take("m8n8")) return decoder.fail("only 8 x 8 matrices are supported");
+    const auto shape = modifiers.take_any({"m8n8", "m8n16", "m16n16", "m16n8"});
+    if (!shape) return decoder.fail("the shape of the matrices is missing");
     const auto count = modifiers.take_any({"x1", "x2", "x4"});
     if (!count) return decoder.fail(".x1, .x2 or .x4 is missing");
     out.sub2 = modifiers.take("trans");
     out.space = take_space(modifiers);
-    if (!modifiers.take("b16")) return decoder.fail("only .b16 is supported");
     if (in.operands.size() != 2) return decoder.fail("two operands are expected");
     out.sub = static_cast<std::uint8_t>((*count)[1] - '0');
+    tensor::MatrixForm form = tensor::MatrixForm::b16;
+    if (*shape == "m8n8") {
+        if (!modifiers.take("b16")) return decoder.fail("8 x 8 matrices have elements of .b16");
+    } else {
+        const bool widens = modifiers.take("b8x16"), six = widens && modifiers.take("b6x16_p32"),
+                   four = widens && !six && modifiers.take("b4x16_p64");
+        if (widens ? !six && !four : !modifiers.take("b8")) return decoder.fail("this type of elements");
+        const bool tall = *shape == "m16n16", stored = *shape == "m16n8";
+        if (stored != store || (*shape == "m8n16" ? out.sub2 != 0 || !widens : out.sub2 == 0) ||
+            (tall && out.sub == 4) || (stored && widens))
+            return decoder.fail("this shape and this type are not supported together");
+        form = six ? tensor::MatrixForm::b6 : four ? tensor::MatrixForm::b4 : tensor::MatrixForm::b8;
+        if (architecture(decoder) < 100) return decoder.fail("this shape needs sm_100a");
+        out.vector = tall ? 2 : 1;  // registers of a matrix
+    }
+    out.rounding = static_cast<std::uint8_t>(form);
     const ptx::Operand& registers = in.operands[store ? 1 : 0];
-    if (!check_registers(decoder, registers, out.sub, "the matrices")) return false;
+    if (!check_registers(decoder, registers, static_cast<std::uint32_t>(out.sub * out.vector),
+                         "the matrices"))
+        return false;
     if (!store && !decoder.destination(out, registers)) return false;
     if (!decoder.address(out, in.operands[store ? 0 : 1])) return false;
     if (store && !decoder.source(out, registers, Type::b32)) return false;
@@ -245,7 +317,8 @@ bool matrix_access(Decoder& decoder, const ptx::Instruction& in, Modifiers& modi
     out.pipe = Pipe::lsu;
     collective(out);
     if (!store) out.flags |= flag::loads;
-    return decoder.handler(out, store ? "stmatrix" : "ldmatrix");
+    const std::string small = form == tensor::MatrixForm::b16 ? "" : ".small";
+    return decoder.handler(out, (store ? "stmatrix" : "ldmatrix") + small);
 }
 
 bool decode_ldmatrix(Decoder& decoder, const ptx::Instruction& in, Modifiers& modifiers, Instr& out) {

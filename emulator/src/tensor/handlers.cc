@@ -145,6 +145,14 @@ std::uint32_t f32_to_f16(std::uint32_t bits) {  // to nearest even
     return sign | ((magnitude - 0x38000000u + 0xfffu + odd) >> 13);
 }
 
+// Elements of less than a byte stand in bytes: e2m1 in bits 2 to 5, those of six bits in the low ones (PTX
+// ISA; CuTe shifts the e2m1 that ldmatrix gives by two).
+void unpack_narrow(Type type, int count, std::uint32_t* elements) {
+    if (type != Type::e2m1 && type != Type::e2m3 && type != Type::e3m2) return;
+    for (int i = 0; i < count; ++i)
+        elements[i] = type == Type::e2m1 ? elements[i] >> 2 & 15 : elements[i] & 63;
+}
+
 void mma_float(Warp& w, const Instr& in, Mask exec) {
     const Plan& plan = plan_of(in);
     start_product(w, in, plan, exec);
@@ -160,6 +168,8 @@ void mma_float(Warp& w, const Instr& in, Mask exec) {
             c[i] = plan.d == Type::f32 ? f16_to_f32(c[i]) : f32_to_f16(c[i]);
         }
     }
+    unpack_narrow(plan.a, plan.m * plan.k, a);
+    unpack_narrow(plan.b, plan.k * plan.n, b);
     if (plan.a == Type::tf32) {  // the low 13 bits are not read
         for (int i = 0; i < plan.m * plan.k; ++i) a[i] >>= 13;
         for (int i = 0; i < plan.k * plan.n; ++i) b[i] >>= 13;
@@ -178,6 +188,57 @@ void mma_float(Warp& w, const Instr& in, Mask exec) {
                        c + i * plan.m * plan.n, d + i * plan.m * plan.n);
     }
     scatter(w, plan.layout_d, in.op, d, exec);
+}
+
+// Scales: of A's row g and row g + 8 in the lanes 4 g + 2 t and + 1 of the selected t, of B's column g in
+// lane 4 g + t; from the selected byte on.
+void mma_scaled(Warp& w, const Instr& in, Mask exec) {
+    const Plan& plan = plan_of(in);
+    start_product(w, in, plan, exec);
+    alignas(32) std::uint32_t a[kMaxElements], b[kMaxElements], c[kMaxElements], d[kMaxElements];
+    const Slot* slots = in.op + in.destinations;
+    gather(w, plan.layout_a, slots, a);
+    gather(w, plan.layout_b, slots + plan.layout_a.registers, b);
+    gather(w, plan.layout_c, slots + plan.layout_a.registers + plan.layout_b.registers, c);
+    if (plan.k == 32) {
+        unpack_narrow(plan.a, plan.m * plan.k, a);
+        unpack_narrow(plan.b, plan.k * plan.n, b);
+    }
+    const Slot* scale = slots + plan.layout_a.registers + plan.layout_b.registers + plan.layout_c.registers;
+    const std::uint32_t groups = in.sub;
+    std::uint32_t scale_a[16 * 4], scale_b[4 * 8], selected[4];
+    for (int s = 0; s < 4; ++s) {  // byte and thread of A, of B
+        const Slot& slot = scale[s < 2 ? 1 + s : 2 + s];
+        selected[s] = static_cast<std::uint32_t>(lane_value(w, slot, std::countr_zero(exec)));
+    }
+    const auto fits = [&](std::uint32_t byte) { return byte + groups <= 4 && byte % groups == 0; };
+    if (!fits(selected[0]) || !fits(selected[2]) || selected[1] > 1 || selected[3] > 3) {
+        report(w, "illegal-instruction", in, std::countr_zero(exec),
+               "the selectors of the scales name a byte or a thread that there is not", true);
+        return;
+    }
+    for (std::uint32_t row = 0; row < 16; ++row)
+        for (std::uint32_t g = 0; g < groups; ++g)
+            scale_a[row * groups + g] =
+                narrow(w, scale[0])[4 * (row % 8) + 2 * selected[1] + row / 8] >> (8 * (selected[0] + g)) &
+                0xff;
+    for (std::uint32_t column = 0; column < 8; ++column)
+        for (std::uint32_t g = 0; g < groups; ++g)
+            scale_b[g * 8 + column] =
+                narrow(w, scale[3])[4 * column + selected[3]] >> (8 * (selected[2] + g)) & 0xff;
+    FloatRecipe recipe;
+    recipe.a = format_of(plan.a);
+    recipe.b = format_of(plan.b);
+    recipe.fraction_bits = static_cast<int>(in.imm);
+    recipe.approximation = w.launch->options->approximation;
+    recipe.seed = w.launch->options->schedule_seed;
+    multiply_scaled(recipe, plan.m, plan.n, plan.k, a, b, c, d, in.sub, in.sub2 ? Type::ue4m3 : Type::ue8m0,
+                    scale_a, scale_b);
+    scatter(w, plan.layout_d, in.op, d, exec);
+    for (const Slot* s : {scale, scale + 3})
+        if (w.tainted && taint_of(w, *s))
+            for (int r = 0; r < in.destinations; ++r)
+                taint_lanes(w, in.destination(r), exec, kAllLanes, origin_of(w, in, *s));
 }
 
 void mma_integer(Warp& w, const Instr& in, Mask exec) {
@@ -288,6 +349,101 @@ void ldmatrix(Warp& w, const Instr& in, Mask exec) {
         });
         if (w.tainted) taint_lanes(w, in.destination(matrix), exec, 0, 0);
         if (tainted) taint_register(w, in, in.destination(matrix), tainted);
+    }
+}
+
+// Matrices of bytes, or of four or six bits that become bytes. A matrix has 8 rows of 16 elements (one
+// register) or, transposed, 16 rows (two). Thread t, register r, byte e:
+//   m8n16         row t / 4                 element 4 (t mod 4) + e
+//   m16n16.trans  row 4 (t mod 4) + e       element t / 4 + 8 r
+// stmatrix m16n8.trans: row 2 (t mod 4) + e mod 2, element t / 4 + 8 (e / 2). (CuTe's SM100_U8x8_LDSM_T,
+// SM100_SU4_DU8x16_x1_LDSM_N and SM100_U8x4_STSM_T, whose registers are reordered.)
+Mask small_lanes(const Instr& in, std::uint32_t rows) {
+    const std::uint32_t count = in.sub * rows;
+    return count >= 32 ? kAllLanes : (1u << count) - 1;
+}
+void ldmatrix_small(Warp& w, const Instr& in, Mask exec) {
+    const bool tall = in.vector == 2;
+    const auto form = static_cast<tensor::MatrixForm>(in.rounding);
+    const std::uint32_t rows = tall ? 16 : 8;
+    const std::uint32_t bits = form == tensor::MatrixForm::b4 ? 4 : form == tensor::MatrixForm::b6 ? 6 : 8;
+    std::uint64_t addresses[kLanes];
+    const Mask used = small_lanes(in, rows);
+    lane_addresses(w, in, in.source(0), used, addresses);
+    std::byte packed[kLanes][24] = {};
+    Mask undefined_rows = 0;
+    bool good = true;
+    for_lanes(used, [&](int lane) {
+        if (!good) return;
+        if (addresses[lane] % 16 != 0) {
+            report_misaligned(w, in, lane, addresses[lane], 16, false, "shared memory");
+            good = false;
+            return;
+        }
+        for (std::uint32_t at = 0; good && at < 2 * bits; at += 4) {  // what follows is padding
+            bool undefined = false;
+            good = load_lane(w, in, lane, in.space, addresses[lane] + at, 4, packed[lane] + at, &undefined);
+            if (undefined) undefined_rows |= 1u << lane;
+        }
+    });
+    if (!good) return;
+    if (w.launch->count) count_access(w, in, used, addresses, 16, false);
+    const auto element = [&](std::uint32_t row, std::uint32_t e) {
+        std::uint32_t word;
+        std::memcpy(&word, packed[row] + e * bits / 8, 4);
+        return word >> (e * bits % 8) & ((1u << bits) - 1);
+    };
+    for (std::uint32_t number = 0; number < in.destinations; ++number) {
+        const std::uint32_t first = number / in.vector * rows, r = number % in.vector;
+        const Slot& to = in.destination(static_cast<int>(number));
+        Mask tainted = 0;
+        for_lanes(exec, [&](int lane) {
+            const auto t = static_cast<std::uint32_t>(lane);
+            std::uint32_t value = 0;
+            for (std::uint32_t e = 0; e < 4; ++e) {
+                const std::uint32_t row = first + (tall ? 4 * (t % 4) + e : t / 4);
+                value |= element(row, tall ? t / 4 + 8 * r : 4 * (t % 4) + e) << (8 * e);
+                if (undefined_rows >> row & 1) tainted |= 1u << lane;
+            }
+            narrow(w, to)[lane] = value;
+        });
+        if (w.tainted) taint_lanes(w, to, exec, 0, 0);
+        if (tainted) taint_register(w, in, to, tainted);
+    }
+}
+void stmatrix_small(Warp& w, const Instr& in, Mask exec) {
+    std::uint64_t addresses[kLanes];
+    const Mask used = small_lanes(in, 8) & exec;
+    lane_addresses(w, in, in.source(0), used, addresses);
+    const auto place = [&](int lane, int byte) {  // row, element
+        return std::pair{2 * (lane % 4) + byte % 2, lane / 4 + 8 * (byte / 2)};
+    };
+    std::uint8_t rows[kLanes][16];
+    for (int matrix = 0; matrix < in.sub; ++matrix)
+        for (int lane = 0; lane < kLanes; ++lane)
+            for (int e = 0; e < 4; ++e) {
+                const auto [row, at] = place(lane, e);
+                rows[8 * matrix + row][at] =
+                    static_cast<std::uint8_t>(narrow(w, in.source(1 + matrix))[lane] >> (8 * e));
+            }
+    bool good = true;
+    for_lanes(used, [&](int lane) {
+        good = good && store_lane(w, in, lane, in.space, addresses[lane], 16, rows[lane]);
+    });
+    if (!good) return;
+    if (w.launch->count) count_access(w, in, used, addresses, 16, true);
+    if (!w.tainted) return;
+    for (int matrix = 0; matrix < in.sub; ++matrix) {
+        const Slot& slot = in.source(1 + matrix);
+        for_lanes(taint_of(w, slot) & exec, [&](int lane) {
+            for (int e = 0; e < 4; ++e) {
+                if (!(undefined_bits(w, slot, lane) >> (8 * e) & 0xff)) continue;
+                const auto [row, at] = place(lane, e);
+                store_undefined(w, in, 8 * matrix + row, in.space,
+                                addresses[8 * matrix + row] + static_cast<std::uint64_t>(at), 1,
+                                origin_of(w, in, slot));
+            }
+        });
     }
 }
 
@@ -445,9 +601,18 @@ void wmma_store(Warp& w, const Instr& in, Mask exec) {
 }
 
 constexpr HandlerEntry entries[] = {
-    {"mma.float", mma_float},   {"mma.integer", mma_integer}, {"mma.bits", mma_bits},
-    {"mma.double", mma_double}, {"ldmatrix", ldmatrix},       {"stmatrix", stmatrix},
-    {"movmatrix", movmatrix},   {"wmma.load", wmma_load},     {"wmma.store", wmma_store},
+    {"mma.float", mma_float},
+    {"mma.integer", mma_integer},
+    {"mma.bits", mma_bits},
+    {"mma.scaled", mma_scaled},
+    {"ldmatrix.small", ldmatrix_small},
+    {"stmatrix.small", stmatrix_small},
+    {"mma.double", mma_double},
+    {"ldmatrix", ldmatrix},
+    {"stmatrix", stmatrix},
+    {"movmatrix", movmatrix},
+    {"wmma.load", wmma_load},
+    {"wmma.store", wmma_store},
 };
 
 }  // namespace

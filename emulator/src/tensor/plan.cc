@@ -20,6 +20,9 @@ std::uint32_t bits_of(Type type) {
         case Type::u8:
         case Type::e4m3:
         case Type::e5m2:
+        case Type::e2m1:  // in bytes, but for the products with k = 64
+        case Type::e2m3:
+        case Type::e3m2:
             return 8;
         case Type::s4:
         case Type::u4:
@@ -107,8 +110,9 @@ Plan make_plan(bool is_wmma, bool sparse, int m, int n, int k, Type a, Type b, T
     const bool half = is_wmma && a == Type::f16;
     const std::uint32_t repeat_a = half ? 8 / (um * uk / 64) : 1, repeat_b = half ? 8 / (uk * un / 64) : 1;
     const bool transposed = m == 8 && n == 32;
-    plan.layout_a = make_layout(Role::a, um, sparse ? uk / 2 : uk, a, repeat_a, transposed);
-    plan.layout_b = make_layout(Role::b, uk, un, b, repeat_b, transposed);
+    const Type packed = a == Type::e2m1 && k == 64 ? Type::s4 : a;
+    plan.layout_a = make_layout(Role::a, um, sparse ? uk / 2 : uk, packed, repeat_a, transposed);
+    plan.layout_b = make_layout(Role::b, uk, un, packed == a ? b : packed, repeat_b, transposed);
     plan.layout_c = make_layout(Role::c, um, un, c, 1, transposed);
     plan.layout_d = make_layout(Role::c, um, un, d, 1, transposed);
     return plan;
@@ -192,6 +196,13 @@ std::vector<Plan> make_plans() {
     add(false, {{8, 8, 16}, {16, 8, 16}, {16, 8, 32}}, {s8, u8}, true, {s32}, false);
     add(false, {{8, 8, 32}, {16, 8, 32}, {16, 8, 64}}, {s4, u4}, true, {s32}, false);
     add(false, {{8, 8, 128}, {16, 8, 128}, {16, 8, 256}}, {b1}, false, {s32}, false);
+    const Type narrow[] = {e4m3, e5m2, e2m3, e3m2, e2m1};
+    for (const Type a : narrow)
+        for (const Type b : narrow) {
+            if ((a == e4m3 || a == e5m2) && (b == e4m3 || b == e5m2)) continue;
+            for (const Type d : {f32, f16}) all.push_back(make_plan(false, false, 16, 8, 32, a, b, d, d));
+        }
+    all.push_back(make_plan(false, false, 16, 8, 64, e2m1, e2m1, f32, f32));
     for (const bool a_by_columns : {false, true}) {
         for (const bool b_by_rows : {false, true}) {
             for (const auto& [c, d] : {std::pair{f16, f16}, std::pair{f16, f32}, std::pair{f32, f32}})

@@ -26,6 +26,10 @@ namespace emulator::tensor {
 
 using ptx::Type;
 
+// Elements of the matrices of ldmatrix and stmatrix: b4 and b6 stand packed, 16 at a time, at the beginning
+// of 16 bytes of shared memory, and one to a byte in registers.
+enum class MatrixForm : std::uint8_t { b16, b8, b6, b4 };
+
 struct Layout {
     std::uint32_t rows = 0, cols = 0;
     std::uint32_t registers = 0, per_register = 0;  // elements of a register

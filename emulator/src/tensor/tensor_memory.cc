@@ -399,6 +399,7 @@ void commit_operations(Warp& w, const Instr& in, int lane, Block& home, std::uin
                                races::async_stamp(*w.block, races::warp_agent(w, races::Agent::tensor_pipe)));
     }
     w.block->writes += 1;
+    if (&home != w.block) home.writes += 1;
     home.commits.push_back(commit);
     if (w.launch->options->asynchronous != Options::Async::eager) return;
     const auto at = home.mbarrier_objects.find(barrier);
@@ -415,7 +416,7 @@ void land_commits(Block& home, std::uint32_t barrier, Mbarrier& m) {
         const auto at = std::find_if(home.commits.begin(), home.commits.end(), mine);
         const TensorCommit commit = *at;
         home.commits.erase(at);
-        carry_out(*commit.from, commit.warp, commit.upto);
+        if (commit.from) carry_out(*commit.from, commit.warp, commit.upto);
         arrive_commit(home, barrier, m, commit);
         if (home.launch->stopped) return;
     }
@@ -424,6 +425,9 @@ void land_commits(Block& home, std::uint32_t barrier, Mbarrier& m) {
 void end_tensor_memory(Block& block) {
     if (!block.tensor_memory) return;
     for (std::uint32_t w = 0; w < block.warps.size(); ++w) carry_out(block, w, ~std::uint64_t{0});
+    for (Block* other : block.cluster->blocks)
+        for (std::size_t i = 0; other && i < other->commits.size(); ++i)
+            if (other->commits[i].from == &block) other->commits[i].from = nullptr;
     for (const auto& a : block.tensor_memory->allocations)
         report_id(*block.launch, kRule, a.instr->id, block.linear, a.thread,
                   fmt::format("the block ends with {} columns of Tensor Memory that no tcgen05.dealloc has "

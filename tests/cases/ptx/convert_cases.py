@@ -212,6 +212,9 @@ def packed_floats():
         for mode, relu in options(("rn", "rz"), ("", "relu.")):
             family.add(f"cvt.{mode}.{relu}tf32.f32", "10 bits", f"cvt.{mode}.{relu}tf32.f32 d, a;\nand.b32 d, d, 0xffffe000;",
                        [("d", "b32", [to_tf32(x, mode, relu) for x in tf32])])
+        for mode, relu in options(("rn", "rz"), ("", "relu.")):
+            family.add(f"cvt.{mode}.satfinite.{relu}tf32.f32", "10 bits, no infinity", f"cvt.{mode}.satfinite.{relu}tf32.f32 d, a;\nand.b32 d, d, 0xffffe000;",
+                       [("d", "b32", [to_tf32(x, mode, relu, "satfinite.") for x in tf32])], target="sm_100a")
 
 
 # ---- 8-bit floats: the toolkit's header, compiled for the host -------------------------------------------

@@ -10,6 +10,7 @@ import form_cases
 import hopper_cases
 import mbarrier_cases
 import memory_cases
+import narrow_matrix_cases
 import operand_cases
 import sm100_cases
 import tcgen05_cases
@@ -27,6 +28,6 @@ if __name__ == "__main__":
             with open(os.path.join(HERE, name)) as f:
                 if f.readline().startswith("// Written by generate.py"):
                     os.remove(os.path.join(HERE, name))
-    for maker in (arithmetic_cases, warp_memory_cases, form_cases, convert_cases, memory_cases, video_cases, block_cases, operand_cases, sm100_cases, mbarrier_cases, wmma_cases, tensor_cases, hopper_cases, cluster_cases, tensor_map_cases, wgmma_cases, tcgen05_cases):
+    for maker in (arithmetic_cases, warp_memory_cases, form_cases, convert_cases, memory_cases, video_cases, block_cases, operand_cases, sm100_cases, mbarrier_cases, wmma_cases, tensor_cases, hopper_cases, cluster_cases, tensor_map_cases, wgmma_cases, tcgen05_cases, narrow_matrix_cases):
         maker.write_all()
     print(len(written), "files")

@@ -188,8 +188,19 @@ def wide_memory():
                        [(f"e{i}", "b32", data[i]) for i in range(8)])
 
 
+def zeros():
+    values = [random.Random(721).randrange(1, 1 << 32) for _ in range(32)]
+    with Family("st_bulk", "the ISA's text: bytes of shared memory become zero", [("a", "b32", values)], ["module .shared .align 16 .b8 s[128];", "reg .b32 q<2>;", "reg .b64 p<2>;"], TARGET) as family:
+        for weak, space in options(("", ".weak"), ("", ".shared::cta")):
+            op = f"st.bulk{weak}{space}"
+            body = ("mov.u32 q0, s;\nmad.lo.u32 q1, tid_, 4, q0;\nst.shared.b32 [q1], a;\nbar.warp.sync 0xffffffff;\nmov.b64 p1, 40;\ncvt.u64.u32 p0, q0;\n" + ("" if space else "cvta.shared.u64 p0, p0;\n") +
+                    f"@!w {op} [{'q0' if space else 'p0'}+16], p1, 0;\nbar.warp.sync 0xffffffff;\nld.shared.b32 d, [q1];")
+            family.add(op, "40 bytes from the 16th on", "setp.ne.u32 w, tid_, 5;\n" + body, [("d", "b32", [0 if 4 <= i < 14 else x for i, x in enumerate(values)])], extra=["reg .pred w;"])
+
+
 def write_all():
     packed()
+    zeros()
     mixed()
     three()
     narrow()

@@ -289,7 +289,7 @@ def number(t, x):
 
 class Product:
     def __init__(self, seed, kind, ta, tb, d, m=128, n=8, width=(1, 1), across=(False, False), negate=(False, False), first=None, scale=None, vector=None, groups=0, stype="ue8m0", saturate=False,
-                 a_in_memory=False, masked=None, scale_d=None, ids=(0, 0)):
+                 a_in_memory=False, masked=None, scale_d=None, ids=(0, 0), collector=""):
         r = random.Random(seed)
         self.kind, self.n = kind, n
         narrow = kind in ("mxf4", "mxf4nvf4")
@@ -399,6 +399,7 @@ class Product:
             text += "".join(f"mov.b32 q{12 + i}, {x};\n" for i, x in enumerate(masked))
             mask = ", {q12, q13, q14, q15}"
         modifiers = f".kind::{kind}" + (".block_scale" + (f".{vector}" if vector else "") if groups else "")
+        modifiers += collector
         tail = f", {scale_d}" if scale_d else ""
         text += f"@w2 tcgen05.mma.cta_group::1{modifiers} [q1], {'[q11]' if a_in_memory else 'p2'}, p3, q8{scales}{mask}, w3{tail};\n" + DONE
         text += "".join(f"tcgen05.ld.sync.aligned.32x32b.x1.b32 {{x{j}}}, [q2+{j}];\n" for j in outs) + "tcgen05.wait::ld.sync.aligned;\n"
@@ -440,6 +441,8 @@ def products():
         add(family, "f16.a_in_memory64", "A of 64 rows in Tensor Memory", kind="f16", ta="bf16", tb="bf16", d="f32", m=64, a_in_memory=True)
         add(family, "f16.masked", "lanes that stay", kind="f16", ta="f16", tb="f16", d="f32", first=True, masked=(0x0F0F00FF, 0, 0xFFFFFFFF, 0x80000001))
         add(family, "f16.scale_d", "the accumulator divided by a power of two", kind="f16", ta="f16", tb="f16", d="f32", first=True, scale_d=5)
+        for op in ("fill", "discard"):
+            add(family, f"f16.collector_{op}", "a hint", kind="f16", ta="f16", tb="f16", d="f32", m=64, collector=f".collector::a::{op}")
         add(family, "f16.n256", "the widest", kind="f16", ta="f16", tb="f16", d="f32", n=256, width=(4, 4))
     with Family("tcgen05_mma_tf32", source, base, REGS, TARGET) as family:
         add(family, "tf32", "accumulates", kind="tf32", ta="tf32", tb="tf32", d="f32", first=True)
@@ -461,12 +464,48 @@ def products():
         add(family, "i8.across", "across k", kind="i8", ta="s8", tb="u8", d="s32", n=16, across=(True, True))
     with Family("tcgen05_mma_scaled", source, base, REGS, TARGET) as family:
         for i, (ta, tb) in enumerate((("e4m3", "e4m3"), ("e5m2", "e2m1"), ("e2m3", "e3m2"), ("e2m1", "e4m3"))):
-            add(family, f"mxf8f6f4.{ta}.{tb}", "accumulates", kind="mxf8f6f4", ta=ta, tb=tb, d="f32", first=True, groups=1, width=(8, 8), ids=(i, 3 - i))
+            add(family, f"mxf8f6f4.{ta}.{tb}", "accumulates", kind="mxf8f6f4", ta=ta, tb=tb, d="f32", first=True, groups=1, width=(8, 8), ids=(i, 3 - i), vector="scale_vec::1X" if i == 3 else None)
         add(family, "mxf8f6f4.n64", "scales of more columns", kind="mxf8f6f4", ta="e4m3", tb="e5m2", d="f32", n=64, groups=1, vector="block32")
+        add(family, "mxf4", "the size by default", kind="mxf4", ta="e2m1", tb="e2m1", d="f32", groups=2, n=16)
         for ids in ((0, 2), (2, 0)):
             add(family, f"mxf4.id{ids[0]}", "accumulates", kind="mxf4", ta="e2m1", tb="e2m1", d="f32", first=True, groups=2, vector=("scale_vec::2X", "block32")[ids[0] // 2], width=(8, 8), ids=ids)
         for vector, groups, stype in (("scale_vec::2X", 2, "ue8m0"), ("scale_vec::4X", 4, "ue8m0"), ("scale_vec::4X", 4, "ue4m3"), ("block16", 4, "ue4m3"), ("block32", 2, "ue8m0")):
             add(family, f"mxf4nvf4.{vector}.{stype}", "accumulates", kind="mxf4nvf4", ta="e2m1", tb="e2m1", d="f32", first=True, groups=groups, vector=vector, stype=stype, width=(4, 2), negate=(groups == 4, False))
+
+
+def copies():
+    source = "the ISA's text; CuTe's layouts (SM100_UTCCP_... of copy_traits_sm100.hpp) worked out on Python's integers"
+    spread = {"128x256b": lambda lane: lane, "128x128b": lambda lane: lane, "64x128b.warpx2::02_13": lambda lane: lane % 64,
+              "64x128b.warpx2::01_23": lambda lane: lane % 32 + lane // 64 * 32, "32x128b.warpx4": lambda lane: lane % 32}
+    with Family("tcgen05_cp", source, [("z", "b32", [0] * THREADS)], REGS, TARGET) as family:
+        for shape, row_of in spread.items():
+            rows, columns = int(shape.split("x")[0]), 8 if "256b" in shape else 4
+            r = random.Random(hash_of(shape))
+            data = [[r.randrange(256) for _ in range(4 * columns)] for _ in range(rows)]
+            for width in (1, 4):
+                blob, leading, stride = image(data, 8, 8, width, False)
+                words = [int.from_bytes(blob[i:i + 4], "little") for i in range(0, len(blob), 4)]
+                text = (start(32) + LOAD.format(words=len(words)) + "bar.sync 0;\ncvt.u64.u32 p1, q0;\nshr.u64 p1, p1, 4;\n"
+                        f"mov.b64 p2, {matrix_descriptor(leading, stride, width)};\nadd.u64 p2, p2, p1;\nadd.u32 q9, q1, 3;\n"
+                        f"@w2 tcgen05.cp.cta_group::1.{shape} [q9], p2;\n" + DONE +
+                        "".join(f"tcgen05.ld.sync.aligned.32x32b.x1.b32 {{x{c}}}, [q2+{3 + c}];\n" for c in range(columns)) + "tcgen05.wait::ld.sync.aligned;\n" +
+                        "".join(f"mov.b32 d{c}, x{c};\n" for c in range(columns)) + end(32))
+                family.add(f"tcgen05.cp.{shape}.{16 * width}", "rows of shared memory to lanes", text,
+                           [(f"d{c}", "b32", [int.from_bytes(bytes(data[row_of(lane)][4 * c:4 * c + 4]), "little") for lane in range(THREADS)]) for c in range(columns)],
+                           extra=["mem g b32: " + " ".join(map(str, words))] + [f"reg .b32 x{c};" for c in range(columns)])
+
+
+def commits():
+    base = [("z", "b32", [0] * THREADS)]
+    prepare = "mov.u32 q7, bar;\nsetp.eq.u32 w2, tid_, 0;\n@w2 mbarrier.init.shared::cta.b64 [q7], 1;\n"
+    test = "WAIT: mbarrier.try_wait.parity.shared::cta.b64 w1, [q7], 0;\n@!w1 bra WAIT;\nmbarrier.test_wait.parity.shared::cta.b64 w3, [q7], 1;\nselp.b32 d, 1, 0, w3;\n"
+    with Family("tcgen05_commit", "the ISA's text: one arrival at each mbarrier", base, REGS + ["reg .b16 mask;"], TARGET) as family:
+        for space in ("", ".shared::cluster"):
+            for multicast in ("", ".multicast::cluster"):
+                address = "[q7]" if space else "[p1]"
+                text = (prepare + "bar.sync 0;\nmov.b16 mask, 1;\ncvt.u64.u32 p1, q7;\ncvta.shared.u64 p1, p1;\n"
+                        f"@w2 tcgen05.commit.cta_group::1.mbarrier::arrive::one{space}{multicast}.b64 {address}{', mask' if multicast else ''};\n" + test)
+                family.add(f"tcgen05.commit{space}{multicast}", "nothing to wait for: the phase completes once", text, [("d", "b32", [0] * THREADS)])
 
 
 def hash_of(name):
@@ -479,4 +518,6 @@ def hash_of(name):
 def write_all():
     movements()
     faults()
+    copies()
+    commits()
     products()

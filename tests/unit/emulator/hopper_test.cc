@@ -295,9 +295,13 @@ const Shape shapes[] = {
 INSTANTIATE_TEST_SUITE_P(Shapes, TmaBox, testing::ValuesIn(shapes));
 
 // im2col by its definition (PTX ISA, "Im2col mode"): all pixels of the bounding boxes in order, image by
-// image, from the one that the instruction names; each moved by the offsets. proves:
-// cp.async.bulk.tensor.{3d,4d,5d}.shared::cluster.global.im2col.mbarrier::complete_tx::bytes proves:
-// cp.async.bulk.tensor.{3d,4d,5d}.global.shared::cta.im2col_no_offs.bulk_group
+// image, from the one that the instruction names; each moved by the offsets.
+// proves: cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes
+// proves: cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes
+// proves: cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes
+// proves: cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group
+// proves: cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group
+// proves: cp.async.bulk.tensor.5d.global.shared::cta.im2col_no_offs.bulk_group
 struct Im2colShape {
     Request::Type type = Request::Type::f32;
     Request::Swizzle swizzle = Request::Swizzle::none;
@@ -507,6 +511,70 @@ const Im2colShape im2col_shapes[] = {
      .offsets = {0, 1, 1}},
 };
 INSTANTIATE_TEST_SUITE_P(Shapes, TmaIm2col, testing::ValuesIn(im2col_shapes));
+
+// Four rows of a matrix: what lies where the map says, by the ISA's text on tile::gather4 and tile::scatter4.
+// proves: cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes
+// proves: cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group
+TEST(TmaRows, GathersAndScatters) {
+    for (const bool store : {false, true}) {
+        SCOPED_TRACE(store);
+        const std::string copy = store ? R"(fence.proxy.async;
+cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%map, {4, 2, 7, 30, 0}], [smem];
+cp.async.bulk.commit_group;
+cp.async.bulk.wait_group 0;
+)"
+                                       : R"(mbarrier.init.shared::cta.b64 [bar], 1;
+fence.proxy.async;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 128;
+cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [smem], [%map, {4, 2, 7, 30, 0}], [bar];
+W: mbarrier.try_wait.parity.shared::cta.b64 %p, [bar], 0;
+@!%p bra W;
+)";
+        const std::string move = store ? "ld.global.b32 %v, [%d];\nst.shared.b32 [%s], %v;\n"
+                                       : "ld.shared.b32 %v, [%s];\nst.global.b32 [%d], %v;\n";
+        const std::string loop = "mov.u32 %s, smem;\nmov.u32 %i, 0;\nL: " + move +
+                                 "add.u32 %i, %i, 1;\nadd.u32 %s, %s, 4;\nadd.u64 %d, %d, 4;\n"
+                                 "setp.lt.u32 %p, %i, 32;\n@%p bra L;\n";
+        Machine m;
+        ASSERT_TRUE(m.load_ptx(
+            ".version 8.6\n.target sm_100a\n.address_size 64\n.shared .align 1024 .b8 smem[1024];\n.shared "
+            ".align 8 .b8 bar[8];\n.visible .entry k(.param .align 64 .b8 map[128], .param .u64 data)\n{\n"
+            ".reg .b64 %map, %d;\n.reg .b32 %i, %s, %v;\n.reg .pred %p;\nmov.b64 %map, map;\n"
+            "cvta.param.u64 %map, %map;\nld.param.u64 %d, [data];\n" +
+            (store ? loop + copy : copy + loop) + "ret;\n}\n"))
+            << m.error;
+        std::vector<std::uint32_t> matrix(16 * 20), given(32);
+        for (std::uint32_t i = 0; i < matrix.size(); ++i) matrix[i] = 1000 + i;
+        for (std::uint32_t i = 0; i < given.size(); ++i) given[i] = 5000 + i;
+        Request r;
+        r.type = Request::Type::u32;
+        r.swizzle = Request::Swizzle::bytes32;
+        r.address = m.input("x", matrix, store ? BufferKind::inout : BufferKind::input);
+        r.dims = {16, 20};
+        r.strides = {64};
+        r.box = {8, 1};
+        const std::uint64_t data = store ? m.input("y", given) : m.output<std::uint32_t>("y", 32);
+        const auto map = encode_tensor_map(r);
+        Launch request;
+        request.kernel = "k";
+        const TensorMap& bytes = std::get<TensorMap>(map);
+        request.arguments = m.pack("k", {{bytes.begin(), bytes.end()}, Machine::bytes_of(data)});
+        const Outcome o = run(*m.module, m.memory, request, m.options);
+        EXPECT_TRUE(o.clean()) << describe(o);
+        std::vector<std::uint32_t> expected = store ? matrix : std::vector<std::uint32_t>(32, 0);
+        const std::uint32_t rows[] = {2, 7, 30, 0};  // 30: outside
+        for (std::uint32_t i = 0; i < 4; ++i)
+            for (std::uint32_t c = 0; c < 8 && rows[i] < 20; ++c) {
+                const std::uint32_t at = swizzled(32 * i + 4 * c, r.swizzle) / 4;
+                const std::uint32_t cell = rows[i] * 16 + 4 + c;
+                if (store)
+                    expected[cell] = given[at];
+                else
+                    expected[at] = matrix[cell];
+            }
+        EXPECT_EQ(m.read<std::uint32_t>(store ? r.address : data, expected.size()), expected);
+    }
+}
 
 TEST(TensorMap, RulesOfIm2col) {
     const auto good = [] {
