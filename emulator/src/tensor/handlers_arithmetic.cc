@@ -380,7 +380,9 @@ void multiply_scaled(const FloatRecipe& recipe, int m, int n, int k, const std::
                 continue;
             }
             if (recipe.approximation != Options::Approximation::nominal) {
-                result = add_loosely(recipe, start, terms.data(), k, static_cast<std::uint64_t>(i * n + j));
+                result = add_loosely(recipe, start, terms.data(), k,
+                                     static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(n) +
+                                         static_cast<std::uint64_t>(j));
                 continue;
             }
             std::int32_t c_significand = 0, c_exponent = 0;

@@ -442,7 +442,7 @@ void mma_of_lane(Warp& w, const Instr& in, int lane) {
     const std::uint64_t work = std::uint64_t{s.m} * s.n * s.k;
     launch.accesses[in.id].flops += 2 * work;
     launch.surcharge += work / kLanes;
-    issue_operation(w, std::move(op));
+    issue_operation(w, op);
 }
 void mma(Warp& w, const Instr& in, Mask exec) {
     for_lanes(exec, [&](int lane) {
@@ -491,7 +491,7 @@ void copy(Warp& w, const Instr& in, Mask exec) {
         TensorAccess access = begin_access(w, in, lane, By::pipe);
         if (!touch_cells(w, in, lane, {0xff, op.d & 0xffff, in.sub2 * 4u}, true, access)) return;
         if (!read_units(w, in, lane, op.a, false, 8, in.sub2 * 16u, rows_of(in), 16, access.stamp)) return;
-        issue_operation(w, std::move(op));
+        issue_operation(w, op);
     });
 }
 

@@ -361,10 +361,10 @@ void tensor_fence(Warp& w, bool after) {
 
 // ---- the pipe ----
 
-void issue_operation(Warp& w, TensorOperation operation) {
+void issue_operation(Warp& w, const TensorOperation& operation) {
     TensorWarp& state = tensor_memory(*w.block).warps[w.index];
     w.block->writes += 1;
-    state.queue.push_back(std::move(operation));
+    state.queue.push_back(operation);
     if (w.launch->options->asynchronous == Options::Async::eager)
         carry_out(*w.block, w.index, ~std::uint64_t{0});
     else if (state.queue.size() > kMostQueued)
@@ -375,7 +375,7 @@ void carry_out(Block& block, std::uint32_t warp, std::uint64_t upto) {
     if (!block.tensor_memory) return;
     TensorWarp& state = block.tensor_memory->warps[warp];
     while (!state.queue.empty() && state.first < upto) {
-        const TensorOperation operation = std::move(state.queue.front());
+        const TensorOperation operation = state.queue.front();
         state.queue.pop_front();
         state.first += 1;
         operation.run(block, operation);

@@ -132,7 +132,7 @@ void wait_stores(Warp& w);
 void tensor_fence(Warp& w, bool after);
 
 // Into the warp's queue; eager: carried out.
-void issue_operation(Warp& w, TensorOperation operation);
+void issue_operation(Warp& w, const TensorOperation& operation);
 // Everything that the warp has issued so far, then an arrival at the mbarrier: queued at `home`.
 void commit_operations(Warp& w, const Instr& in, int lane, Block& home, std::uint32_t barrier);
 void carry_out(Block& block, std::uint32_t warp, std::uint64_t upto);
