@@ -68,10 +68,6 @@ const char* hint_of(const std::string& rule) {
         {"unwaited-tcgen05",
          "tcgen05.wait::ld comes before the registers are used, tcgen05.wait::st before the cells are, and "
          "tcgen05.commit with a wait on its mbarrier before what tcgen05.mma or cp uses is touched"},
-        {"missing-tcgen05-fence",
-         "tcgen05.fence::before_thread_sync comes before the barrier or arrival that orders two warps' uses "
-         "of "
-         "Tensor Memory, tcgen05.fence::after_thread_sync after the wait"},
         {"tensor-race", "a barrier, with the tcgen05 fences around it, must come between the two"},
         {"divergent-wgmma", "all four warps of a warpgroup execute it together, with the same descriptors"},
         {"bulk-copy",

@@ -241,7 +241,7 @@ std::string to_string(const Place& place);
 // "unwaited-wgmma" (a register of a product in flight is touched), "missing-wgmma-fence", "divergent-wgmma"
 // (the warps of a warpgroup do not do the same); of tcgen05 "tensor-memory" (an allocation or an address that is
 // not possible, columns that are never given back), "unwaited-tcgen05" (registers or Tensor Memory of an
-// operation in flight are touched), "missing-tcgen05-fence", "tensor-race".
+// operation in flight are touched), "tensor-race".
 struct Fault {
     std::string rule;
     std::string kernel;

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <bit>
 
 #include "emulator/src/exec/report.h"
@@ -262,13 +263,12 @@ std::shared_ptr<Product> begin_product(Warp& w, const Instr& in, Mask exec) {
     return w.launch->stopped ? nullptr : product;
 }
 
-void issue_product(Warp& w, const std::shared_ptr<Product>& product) {
+// From now on the registers that the product gives and reads are watched.
+static void watch_product(Warp& w, const std::shared_ptr<Product>& product) {
     Products& products = products_of(w);
     RegisterWatch& watch = watch_of(w, products);
     const Instr& in = *product->instr;
     products.flights.push_back({product, product->number, products.committed});
-    WarpgroupLog& log = *w.block->warpgroups[w.index / kGroupWarps];
-    log.entries[product->number - log.first].stamps[w.index % kGroupWarps] = product->stamp;
     for (int r = 0; r < in.destinations; ++r) {
         const Slot& slot = in.destination(r);
         const std::uint32_t number = slot.number();
@@ -279,6 +279,12 @@ void issue_product(Warp& w, const std::shared_ptr<Product>& product) {
     for (int r = 0; (in.sub & warpgroup::a_in_registers) && r < 4; ++r) {
         if (in.source(r).base == Base::narrow) watch.read[in.source(r).number()] = product;
     }
+}
+
+void issue_product(Warp& w, const std::shared_ptr<Product>& product) {
+    WarpgroupLog& log = *w.block->warpgroups[w.index / kGroupWarps];
+    log.entries[product->number - log.first].stamps[w.index % kGroupWarps] = product->stamp;
+    watch_product(w, product);
 }
 
 void product_fence(Warp& w, const Instr& in) {
@@ -384,7 +390,7 @@ void write_accumulators(Warp& w, const Product& product, bool finished) {
 }
 
 void load_registers(Warp& w, const std::shared_ptr<Product>& values) {
-    issue_product(w, values);
+    watch_product(w, values);
     if (w.launch->options->asynchronous == Options::Async::eager) write_accumulators(w, *values, false);
     std::deque<Products::Flight>& flights = w.products->flights;
     if (flights.size() <= kMostInFlight) return;
@@ -393,8 +399,9 @@ void load_registers(Warp& w, const std::shared_ptr<Product>& values) {
 }
 
 void finish_loads(Warp& w) {
-    commit_products(w);
-    for (const std::shared_ptr<Product>& values : take_finished(w, 0)) write_accumulators(w, *values, true);
+    if (!w.products) return;
+    const auto flights = std::exchange(w.products->flights, {});
+    for (const Products::Flight& flight : flights) write_accumulators(w, *flight.product, true);
 }
 
 bool watch_registers(Warp& w, const Instr& in, Mask exec) {
