@@ -93,6 +93,7 @@ std::uint64_t undefined_bits(Warp& w, const Slot& slot, int lane) {
 void set_undefined_bits(Warp& w, const Slot& slot, int lane, std::uint64_t bits, std::uint32_t origin) {
     if (!slot.is_register() || !w.frame->taint[static_cast<std::size_t>(slot.base)]) return;
     const std::uint64_t all = slot.is_wide() ? ~std::uint64_t{0} : 0xffffffffull;
+    if (slot.base == Base::predicate && bits != 0) bits = ~std::uint64_t{0};  // it has but one
     if ((bits & all) == all) bits = ~std::uint64_t{0};
     auto& partial = w.frame->undefined_bits;
     const std::size_t index = index_of(*w.frame, slot);

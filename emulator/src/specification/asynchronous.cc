@@ -384,21 +384,23 @@ bool Machine::mbarrier(Warp& w, Group& g, const ptx::Instruction& in, LaneMask e
         if (op == "init") {
             const auto at = mbarrier_place(w, g, in, lane, *address);
             if (!at) return;
-            if (options_.check_races) {
-                MemoryForm form;
-                form.store = true;
-                form.element_bytes = 8;
-                const std::vector<std::uint8_t> unknown;
-                record(w, g, in, form, {{lane, *at}}, Space::shared, &unknown);
-            }
             const std::uint64_t count = truncated(operand.bits, 32);
-            if (stopped_) return;
             if (count == 0 || count > kMostArrivals) {
                 report("mbarrier-misuse", who(w, in, lane), "a count of arrivals that cannot be", true);
                 return;
             }
             Mbarrier m;
             m.pending = m.expected = count;
+            if (options_.check_races) {  // several threads may make the same one, as they may store one value
+                MemoryForm form;
+                form.store = true;
+                form.element_bytes = 8;
+                std::vector<std::uint8_t> bytes;
+                for (unsigned b = 0; b < 8; ++b)
+                    bytes.push_back(static_cast<std::uint8_t>(state_of(m) >> (8 * b)));
+                record(w, g, in, form, {{lane, *at}}, Space::shared, &bytes);
+                if (stopped_) return;
+            }
             m.made = who(w, in, lane);
             for (unsigned b = 0; b < 8; ++b) block_->shared[*at + b].written = true;
             keep(*at, m);
@@ -427,7 +429,10 @@ bool Machine::mbarrier(Warp& w, Group& g, const ptx::Instruction& in, LaneMask e
             const std::uint64_t odd = parity ? operand.bits & 1 : phase & 1;
             if (m->phase % 2 == odd) return;
             done |= LaneMask{1} << lane;
-            if (options_.check_races && !relaxed) {
+            if (options_.check_races && relaxed) {  // a fence after it makes it an acquire
+                join(order_of(w, lane).pending_in_block, m->completed.clock);
+                note_acquiring_warp(number_of(w, lane));
+            } else if (options_.check_races) {
                 ThreadOrder& o = order_of(w, lane);
                 note_acquiring_warp(number_of(w, lane));
                 join(o.clock, m->completed.clock);

@@ -476,6 +476,7 @@ void stmatrix(Warp& w, const Instr& in, Mask exec) {
                 if (!((undefined_bits(w, slot, lane) >> (16 * half)) & 0xffff)) continue;
                 const int row = in.sub2 ? t + half : g, column = in.sub2 ? g : t + half;
                 const int giver = 8 * matrix + row;
+                if (!((used >> giver) & 1)) continue;  // nobody gave the row's address
                 store_undefined(w, in, giver, in.space,
                                 addresses[giver] + static_cast<std::uint64_t>(2 * column), 2,
                                 origin_of(w, in, slot));
