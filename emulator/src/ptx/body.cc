@@ -137,8 +137,8 @@ void Parser::inline_at(CallSite site) {
         }
         outer = module_.call_sites[static_cast<std::size_t>(outer.call_site)];
     }
-    const auto [found, fresh] =
-        call_sites_.try_emplace(site, static_cast<std::int32_t>(module_.call_sites.size()));
+    const auto [found, fresh] = call_sites_.try_emplace({site.file, site.line, site.column, site.call_site},
+                                                        static_cast<std::int32_t>(module_.call_sites.size()));
     if (fresh) module_.call_sites.push_back(site);
     source_.call_site = found->second;
     source_.outer_file = outer.file;

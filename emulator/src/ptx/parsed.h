@@ -87,7 +87,6 @@ struct Source {  // where an instruction came from
 struct CallSite {
     std::int32_t file = -1, line = 0, column = 0;
     std::int32_t call_site = -1;  // where the calling function was inlined itself
-    auto operator<=>(const CallSite&) const = default;
 };
 
 struct Variable {  // .global .const .shared .local .param

@@ -139,8 +139,8 @@ class Parser {
     bool may_wait_ = false;  // the operand being read is one that may be a label
     std::string_view statement_;
     Source source_;
-    std::map<std::array<std::int32_t, 3>, std::int32_t> inlined_;  // file, line, column -> its call site
-    std::map<CallSite, std::int32_t> call_sites_;                  // index in Module::call_sites
+    std::map<std::array<std::int32_t, 3>, std::int32_t> inlined_;     // file, line, column -> its call site
+    std::map<std::array<std::int32_t, 4>, std::int32_t> call_sites_;  // its members -> index in the module
 };
 
 // layout.cc: offsets of static shared variables and what each kernel reaches.
