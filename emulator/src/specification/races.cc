@@ -226,13 +226,12 @@ void Machine::touch(std::vector<AccessRecord>& records, AccessRecord now, bool s
         race(*r, now, shared, adjacent);
         if (stopped_) break;
     }
-    // The same access again, as a thread that polls makes it: nothing that comes can tell the two apart.
-    for (AccessRecord& r : records)
-        if (r.number == now.number && r.epoch == now.epoch && r.instruction == now.instruction &&
-            r.bytes == now.bytes && !r.writes) {
-            r.serial = now.serial;
-            return;
-        }
+    // The same read or atomic again, as a thread that polls makes it: nothing that comes can tell the two
+    // apart, and the later one stands for both.
+    std::erase_if(records, [&](const AccessRecord& r) {
+        return r.number == now.number && r.epoch == now.epoch && r.instruction == now.instruction &&
+               r.bytes == now.bytes && (!r.writes || r.atomic);
+    });
     records.push_back(now);
 }
 
