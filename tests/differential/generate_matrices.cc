@@ -4,7 +4,7 @@
 namespace emulator::differential {
 
 void Generator::matrix() {
-    if (program_.block.count() % 32 != 0) return collective();
+    if (program_.block.count() % 32 != 0 || has_exits_) return collective();
     const auto vector = [&](char kind, unsigned n, bool write) {
         const std::string text = registers(kind, n, write);
         return n == 1 ? "{" + text + "}" : text;

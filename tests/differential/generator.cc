@@ -76,6 +76,7 @@ Program Generator::run() {
                                       : Dim3{1, random_.one_in(4) ? 2u : 1u, 1};
     lines_loc_ = random_.one_in(4);
     wrong_ = random_.one_in(4);
+    has_exits_ = random_.one_in(2);
     functions_ = random_.one_in(3) ? 1 + static_cast<int>(random_.below(2)) : 0;
     put(".version 8.6");
     put(".target sm_90");
@@ -212,6 +213,7 @@ void Generator::statement(int depth) {
         if (kind < 96) return loop(depth);
         if (kind < 98) return ladder(depth);
         if (kind < 99 && depth > 0 && !uniform_) {
+            if (!has_exits_) return compute();
             condition();
             line("@%q {};", random_.one_in(2) ? "exit" : "ret");
             return;

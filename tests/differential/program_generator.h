@@ -134,6 +134,7 @@ class Generator {
     Program program_;
     int labels_ = 0, functions_ = 0, function_ = 0, source_line_ = 0;
     bool uniform_ = true, in_function_ = false, wrong_ = false, lines_loc_ = false, used_ticket_ = false;
+    bool has_exits_ = false;  // lanes end early; then there are no matrices, which need whole warps
 };
 
 }  // namespace emulator::differential

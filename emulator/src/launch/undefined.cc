@@ -215,6 +215,11 @@ static std::uint32_t origin_in_memory(Warp& w, const std::uint64_t* bits, std::u
     return 0;
 }
 
+void note_stored_undefined(Warp& w, const std::uint64_t* bits, std::uint64_t begin, std::uint64_t bytes,
+                           std::uint32_t origin) {
+    for (std::uint64_t i = 0; i < bytes; ++i)
+        stored_undefined(w, bits)[bit_address(bits, begin + i)] = origin;
+}
 void forget_stored_undefined(Warp& w, const std::uint64_t* bits, std::uint64_t begin, std::uint64_t bytes) {
     auto& known = stored_undefined(w, bits);
     if (known.empty()) return;

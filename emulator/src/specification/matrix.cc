@@ -377,7 +377,7 @@ void Machine::store_matrices(Warp& w, Group& g, const ptx::Instruction& in, Lane
         if (!((lanes >> lane) & 1)) continue;
         const ptx::Operand from = specification::element_of(in.operands[1], static_cast<unsigned>(lane / 8));
         int origin = 0;  // of the register: that of the lowest lane with anything undefined in it
-        for (int l = kWarpSize - 1; l >= 0; --l)
+        for (int l = 0; l < kWarpSize && origin == 0; ++l)
             if (const Value v = read(w, g, l, from, Type::b32); v.undefined && ((lanes >> l) & 1))
                 origin = origin_for(w, in, v, l);
         std::vector<std::uint8_t> bytes;

@@ -2,6 +2,7 @@
 
 #include "emulator/src/counters/access.h"
 #include "emulator/src/exec/undefined.h"
+#include "emulator/src/launch/origins.h"
 #include "emulator/src/races/races.h"
 
 namespace emulator::exec {
@@ -170,7 +171,10 @@ void store_undefined(Warp& w, const Instr& in, int lane, ptx::Space space, std::
         return;
     }
     std::uint64_t begin = 0;
-    if (std::uint64_t* bits = written_bits(w, lane, target, begin)) clear_bits(bits, begin, bytes);
+    if (std::uint64_t* bits = written_bits(w, lane, target, begin)) {
+        clear_bits(bits, begin, bytes);
+        note_stored_undefined(w, bits, begin, bytes, origin);
+    }
 }
 
 void count_shared(Warp& w, const Instr& in, Mask exec, const std::uint64_t* addresses, std::uint32_t bytes,
