@@ -283,9 +283,7 @@ TEST_P(EmulatorCase, GivesTheExpectedOutcome) {
     std::string log;
     const auto ptx = Nvrtc::get().compile(c.source, "kernel.cu", &log, c.options);
     ASSERT_TRUE(ptx) << log;
-    const std::string prefix = "compute_";
-    const bool asynchronous =
-        c.target.rfind(prefix, 0) == 0 && std::atoi(c.target.c_str() + prefix.size()) >= 90;
+    const bool asynchronous = has_clusters(c.target);
     for (const std::uint64_t round : {0, 1, 7, 1000, 1007}) {
         if (round >= 1000 && !asynchronous) continue;
         const std::uint64_t seed = round % 1000;
