@@ -17,7 +17,7 @@ import tempfile
 
 import ptx_coverage
 
-REGISTERS = (".reg .pred p<8>;\n.reg .b16 h<16>;\n.reg .b32 r<64>;\n.reg .b64 d<24>;\n.reg .f32 f<64>;\n.reg .f64 e<24>;\n"
+REGISTERS = (".reg .pred p<8>;\n.reg .b16 h<16>;\n.reg .b32 r<256>;\n.reg .b64 d<24>;\n.reg .f32 f<64>;\n.reg .f64 e<24>;\n"
              ".reg .b128 x<4>;\n")
 LATER = ("sm_100a", "sm_120a")
 TARGETS = ("sm_75", "sm_80", "sm_89", "sm_90a") + LATER
@@ -44,18 +44,18 @@ def product(opcode):
     """Operands of mma and mma.sp, in every number of registers that C and D may have."""
     shape = re.search(r"m(\d+)n(\d+)k(\d+)", opcode)
     m, k = int(shape.group(1)), int(shape.group(3))
-    d, a, b, c = re.findall(r"\.((?:f16|f32|bf16|tf32|e4m3|e5m2|s8|u8))(?=\.|$)", opcode)[-4:]
-    size = {"f16": 2, "bf16": 2, "tf32": 4}.get(a, 1)
+    d, a, b, c = re.findall(r"\.((?:f16|f32|bf16|tf32|e4m3|e5m2|e2m3|e3m2|e2m1|s8|u8))(?=\.|$)", opcode)[-4:]
+    size = 0.5 if "kind::mxf4" in opcode else {"f16": 2, "bf16": 2, "tf32": 4}.get(a, 1)
     sparse = ".sp" in opcode
     # A register holds four bytes; 32 lanes share the matrix.
-    ra, rb = m * k * size // (256 if sparse else 128), 8 * k * size // 128
+    ra, rb = int(m * k * size // (256 if sparse else 128)), int(8 * k * size // 128)
     if m == 8:  # four products, one for each quad pair
         ra = rb = 2
     full = 8 if m == 8 else 4
     for nd in {full, full // 2}:
         for nc in {full, full // 2}:
             yield (f"{group('f' if d == 'f32' else 'r', nd)}, {group('r', ra, 10)}, {group('r', rb, 20)}, {group('f' if c == 'f32' else 'r', nc, 30)}" +
-                   (", r50, 0" if sparse else ""))
+                   (", r50, 0" if sparse else "") + (", r60, {0, 0}, r61, {0, 0}" if "block_scale" in opcode else ""))
 
 
 def vector(opcode):
@@ -100,6 +100,14 @@ def conversion(opcode):
     return (f"{to}, {register(s, 1)}",)
 
 
+def tensor_memory(opcode):
+    """tcgen05.ld and st: the registers by the shape and its repetitions."""
+    shape, times = re.search(r"\.(\d+x\d+bx?2?)\.x(\d+)", opcode).groups()
+    registers = group("r", int(times) * {"16x128b": 2, "16x256b": 4}.get(shape, 1))
+    address = "[r200]" + (", 16" if shape == "16x32bx2" else "")
+    return (f"{registers}, {address}" if ".ld" in opcode else f"{address}, {registers}",)
+
+
 def bulk(opcode):
     return ("[r0], [r1], r2, [r3]",) if "mbarrier" in opcode else ("[d0], [r1], r2",)
 
@@ -138,9 +146,9 @@ OPERANDS = [
     (r"cp\.async\.bulk\.tensor\S*gather4", fixed("[r9], [d0, {r0, r1, r2, r3, r4}], [r8]")), (r"cp\.async\.bulk\.tensor\S*scatter4", fixed("[d0, {r0, r1, r2, r3, r4}], [r8]")),
     (r"cp\.async\.bulk\.tensor\S*im2col::w", fixed("[r9], [d0, {r0, r1, r2}], [r8], {h0, h1}")), (r"cp\.async\.bulk\.tensor", fixed("[r9], [d0, {r0, r1}], [r8]")),
     (r"tcgen05\.alloc", fixed("[r0], 32")), (r"tcgen05\.dealloc", fixed("r0, 32")), (r"tcgen05\.(relinquish|wait|fence)", fixed("")),
-    (r"tcgen05\.ld", fixed("{r0}, [r1]")), (r"tcgen05\.st", fixed("[r1], {r0}")), (r"tcgen05\.cp", fixed("[r0], d0")), (r"tcgen05\.shift", fixed("[r0]")),
-    (r"tcgen05\.mma\.sp", fixed("[r0], d0, d1, [r3], r2, p0")), (r"tcgen05\.mma\.ws\.sp", fixed("[r0], d0, d1, [r3], r2, p0")), (r"tcgen05\.mma", fixed("[r0], d0, d1, r2, p0")),
-    (r"tcgen05\.commit", fixed("[r0]")),
+    (r"tcgen05\.(ld|st)", tensor_memory), (r"tcgen05\.cp", fixed("[r0], d0")), (r"tcgen05\.shift", fixed("[r0]")),
+    (r"tcgen05\.mma\.sp", fixed("[r0], d0, d1, [r3], r2, p0")), (r"tcgen05\.mma\.ws\.sp", fixed("[r0], d0, d1, [r3], r2, p0")), (r"tcgen05\.mma.*block_scale", fixed("[r0], d0, d1, r2, [r3], [r4], p0")), (r"tcgen05\.mma", fixed("[r0], d0, d1, r2, p0")),
+    (r"tcgen05\.commit.*multicast", fixed("[r0], h0")), (r"tcgen05\.commit", fixed("[r0]")),
 ]
 # One instruction for each form with `.*`.
 STANDS_FOR = {
