@@ -63,8 +63,8 @@ struct Counters {
     std::uint64_t tensor_fp16_fp16 = 0, tensor_fp16_fp32 = 0, tensor_bf16_fp32 = 0, tensor_tf32_fp32 = 0;
     std::uint64_t tensor_fp8_fp16 = 0, tensor_fp8_fp32 = 0, tensor_fp64 = 0;
     std::uint64_t tensor_int8 = 0, tensor_int4 = 0, tensor_int1 = 0;
-    // Bytes of shared memory that wgmma reads by descriptors (each warp its rows of A, a warpgroup B once), and
-    // tcgen05.mma and cp.
+    // Bytes of shared memory that wgmma reads by descriptors (each warp its rows of A, a warpgroup B once),
+    // and tcgen05.mma and cp.
     std::uint64_t wgmma_shared_bytes = 0;
     std::uint64_t thread_integer = 0;  // smsp__sass_thread_inst_executed_op_integer_pred_on.sum
 

@@ -178,8 +178,8 @@ struct Options {
     bool check_races = true;  // shared memory and between blocks
     bool check_initialised = true;
     bool count = true;  // fill Counters
-    // When what is asynchronous (bulk copies, TMA, wgmma, tcgen05) takes effect: as late as the program's waits allow,
-    // so that a missing wait shows, or as it is issued. Both are legal.
+    // When what is asynchronous (bulk copies, TMA, wgmma, tcgen05) takes effect: as late as the program's
+    // waits allow, so that a missing wait shows, or as it is issued. Both are legal.
     enum class Async { late, eager } asynchronous = Async::late;
     // What PTX only bounds: results of .approx functions, the order and width of a tensor core's sums.
     // nominal: as a GPU plausibly has them. strictest: the exact value, rounded once. lower, upper, seeded:
@@ -239,8 +239,8 @@ std::string to_string(const Place& place);
 // (a block ends before its copies have), "bulk-copy" (an address, size or tensor map that a bulk copy cannot
 // have), "cluster-access" (the shared memory of a block that has ended or may not have begun); of wgmma
 // "unwaited-wgmma" (a register of a product in flight is touched), "missing-wgmma-fence", "divergent-wgmma"
-// (the warps of a warpgroup do not do the same); of tcgen05 "tensor-memory" (an allocation or an address that is
-// not possible, columns that are never given back), "unwaited-tcgen05" (registers or Tensor Memory of an
+// (the warps of a warpgroup do not do the same); of tcgen05 "tensor-memory" (an allocation or an address that
+// is not possible, columns that are never given back), "unwaited-tcgen05" (registers or Tensor Memory of an
 // operation in flight are touched), "tensor-race".
 struct Fault {
     std::string rule;

@@ -1,7 +1,7 @@
 // Tensor maps: the 128-byte objects that tell the TMA unit (cp.async.bulk.tensor) how a tensor lies in global
 // memory and which box of it a copy takes. On a GPU the driver's cuTensorMapEncodeTiled and
-// cuTensorMapEncodeIm2col make them; here encode_tensor_map does, with the rules that the driver documents. The bytes are opaque to programs and are
-// not those of hardware.
+// cuTensorMapEncodeIm2col make them; here encode_tensor_map does, with the rules that the driver documents.
+// The bytes are opaque to programs and are not those of hardware.
 #pragma once
 
 #include <array>

@@ -379,11 +379,11 @@ void run_warp(Warp& w, u64 budget) {
 HandlerSet handler_set() {
     HandlerSet set;
     set.run_warp = &run_warp;
-    const HandlerTable tables[] = {integer_handlers(), float_handlers(),  approximate_handlers(), half_handlers(),
-                  convert_handlers(), move_handlers(),   memory_handlers(),      atomic_handlers(),
-                  async_handlers(),   bulk_handlers(),   collective_handlers(),  mbarrier_handlers(),
-                  video_handlers(),   tensor_handlers(), wgmma_handlers(),
-                  tcgen05_handlers()};
+    const HandlerTable tables[] = {
+        integer_handlers(), float_handlers(),  approximate_handlers(), half_handlers(),
+        convert_handlers(), move_handlers(),   memory_handlers(),      atomic_handlers(),
+        async_handlers(),   bulk_handlers(),   collective_handlers(),  mbarrier_handlers(),
+        video_handlers(),   tensor_handlers(), wgmma_handlers(),       tcgen05_handlers()};
     for (const HandlerTable& table : tables)
         for (std::size_t i = 0; i < table.count; ++i)
             set.handlers.emplace(table.entries[i].name, table.entries[i].fn);

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 #include <bit>
+#include <utility>
 
 #include "emulator/src/exec/report.h"
 #include "emulator/src/exec/undefined.h"
