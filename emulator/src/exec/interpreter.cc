@@ -236,8 +236,8 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
                 } else {
                     launch.accesses[in.id].divergent += 1;
                     f.pc = pc + 1;
+                    f.last_run = w.instructions = executed;  // the other part's, too
                     split(w, f, exec, f.frame, in.target);
-                    f.last_run = w.instructions = executed;
                     return;
                 }
                 if (backward && exec) {
@@ -252,6 +252,7 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
                         leave();
                         const u64 hash = warp_state_hash(w);
                         if (hash == w.stuck_hash) {
+                            if (in_vain) f.sync_accesses = kSpinAccesses;  // it gives way as others do
                             w.stuck = true;
                             return;
                         }
@@ -279,9 +280,9 @@ void run_fragment(Warp& w, Fragment& f, u32 limit, u64 end) {
                 }
                 if (!collective_ready(w, in, exec)) {
                     f.pc = pc;
+                    f.last_run = w.instructions = executed;
                     if (exec != mask) split(w, f, mask & ~exec, f.frame, pc + 1);
                     f.state = Fragment::State::at_collective;
-                    f.last_run = w.instructions = executed;
                     return;
                 }
                 executed += 1;
