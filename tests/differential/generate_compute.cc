@@ -157,7 +157,8 @@ void Generator::compute() {
         {"cvt.rna.tf32.f32", 'r', "x"},
         // wider sets of types
         {"set.{eq|ne|lt|le|gt|ge}{|.and}.{u32|s32|f32}.{u16|s16}", 'r', "hh+"},
-        {"set.{eq|ne}{|.or}.{u32|s32|f32}.{b16|b32}", 'r', "hh+"},
+        {"set.{eq|ne}{|.or}.{u32|s32|f32}.b16", 'r', "hh+"},
+        {"set.{eq|ne}{|.or}.{u32|s32|f32}.b32", 'r', "rr+"},
         {"set.{lt|ge|hi|ls|eq}{|.xor}.{u32|s32|f32}.u64", 'r', "dd+"},
         {"set.{eq|ne|lt|le|gt|ge}{|.and|.or|.xor}.{u32|s32|f32}.s64", 'r', "dd+"},
         {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}{|.and|.or|.xor}.{u32|s32|f32}.f64", 'r',

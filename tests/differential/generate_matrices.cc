@@ -9,7 +9,7 @@ void Generator::matrix() {
         const std::string text = registers(kind, n, write);
         return n == 1 ? "{" + text + "}" : text;
     };
-    const std::uint64_t way = random_.below(6);
+    const std::uint64_t way = random_.below(4);
     if (way == 0) {
         const unsigned n = 1u << random_.below(3);
         line("bar.sync 0;");
