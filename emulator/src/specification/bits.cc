@@ -42,7 +42,7 @@ std::optional<Operation> permute(Words& words) {
             bool sign[4];
             for (int k = 0; k < 4; ++k) {
                 bytes[k] = static_cast<int>((s[2] >> (4 * k)) & 7);
-                sign[k] = bit(s[2], static_cast<u64>(4 * k + 3));
+                sign[k] = bit(s[2], 4 * static_cast<u64>(k) + 3);
             }
             return permuted(s[0], s[1], bytes, sign);
         });

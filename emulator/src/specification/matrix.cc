@@ -296,8 +296,10 @@ bool Machine::matrix(Warp& w, Group& g, const ptx::Instruction& in, LaneMask lan
             undefined |= v.undefined != 0 && ((lanes >> lane) & 1);
         }
         const auto element = [&](int row, int column) {
-            return truncated(from[static_cast<std::size_t>(4 * row + column / 2)].bits >> (16 * (column % 2)),
-                             16);
+            return truncated(
+                from.at(4 * static_cast<std::size_t>(row) + static_cast<std::size_t>(column / 2)).bits >>
+                    (16 * (column % 2)),
+                16);
         };
         each_lane(lanes, [&](int lane) {
             const int row = lane / 4, column = 2 * (lane % 4);
@@ -347,10 +349,12 @@ bool Machine::matrix(Warp& w, Group& g, const ptx::Instruction& in, LaneMask lan
             bool undefined = false;
             for (int half = 0; half < 2; ++half) {
                 const int from = transposed ? column + half : row, at = transposed ? row : column + half;
-                const auto& line = bytes[static_cast<std::size_t>(8 * j + from)];
+                const auto& line = bytes[8 * static_cast<std::size_t>(j) + static_cast<std::size_t>(from)];
                 for (int b = 0; b < 2; ++b)
-                    v.bits |= std::uint64_t{line[static_cast<std::size_t>(2 * at + b)].value}
-                              << (16 * half + 8 * b);
+                    v.bits |=
+                        std::uint64_t{
+                            line.at(2 * static_cast<std::size_t>(at) + static_cast<std::size_t>(b)).value}
+                        << (16 * half + 8 * b);
                 // A row is defined as a whole, or not.
                 for (const Byte& byte : line) undefined |= !byte.written;
             }
